@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "units/problem.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+enum class ScalarStyle : std::uint8_t { Plain, SingleQuoted, DoubleQuoted, Block, MultiLine, Empty };
+
+/// One effective leaf of a config file and where its text stands.
+struct Setting
+{
+    std::string key;  ///< dotted path, "parallel.pipeline_parallel_size", "model.layers[0]"
+    std::string text; ///< the scalar's meaning: quotes and escapes resolved
+    ScalarStyle style = ScalarStyle::Plain;
+    std::size_t begin = 0; ///< byte range in the file, quotes included
+    std::size_t end = 0;
+    std::int64_t line = 0; ///< 1-based; for an alias the anchor's line
+    bool viaAlias = false; ///< the text stands at an anchor that other keys share
+    bool viaMerge = false; ///< comes from a merged (<<) mapping
+};
+
+struct ConfigEdit
+{
+    std::string key; ///< the file's own dotted key
+    std::string value;
+};
+
+/// A user's config file: its bytes, the effective settings in them and where each stands. It alone can write the file
+/// back. Immutable: set() hands out a new document.
+class ConfigDocument
+{
+public:
+    /// Fails with a sentence for anything that is not a readable YAML or JSON mapping: no permission, a directory,
+    /// binary content, more than maxFileBytes, nesting or alias expansion beyond the limits, cycles.
+    [[nodiscard]] static Result<ConfigDocument> open(const std::filesystem::path& path);
+    /// `name` stands for the file in messages.
+    [[nodiscard]] static Result<ConfigDocument> parse(std::string bytes, std::string name);
+
+    [[nodiscard]] const std::string& name() const { return m_name; }
+    [[nodiscard]] const std::string& bytes() const { return m_bytes; }
+    /// In file order, duplicates resolved (the last one wins), merge keys applied.
+    [[nodiscard]] const std::vector<Setting>& settings() const { return m_settings; }
+    [[nodiscard]] const Setting* find(std::string_view key) const;
+    /// What the reader wants to say though it could read the file: duplicate keys and the like.
+    [[nodiscard]] const std::vector<Problem>& problems() const { return m_problems; }
+
+    /// The document with these values changed by splicing bytes: everything else stays to the byte, a missing key is
+    /// added after its last sibling. The result has been parsed again and differs from this document in exactly the
+    /// given keys; anything else is refused with the reason.
+    [[nodiscard]] Result<ConfigDocument> set(std::span<const ConfigEdit> edits) const;
+
+    /// Writes the bytes to a temporary file beside `path`, syncs and renames it, keeping the permissions of a file that
+    /// is already there. Follows a symbolic link to its target.
+    [[nodiscard]] Result<void> save(const std::filesystem::path& path) const;
+
+    static constexpr std::size_t maxFileBytes = std::size_t {64} << 20;
+
+private:
+    std::string m_name;
+    std::string m_bytes;
+    std::vector<Setting> m_settings;
+    std::vector<Problem> m_problems;
+};
+
+} // namespace headroom

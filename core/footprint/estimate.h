@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/footprint.h"
+#include "units/problem.h"
+
+#include <vector>
+
+namespace headroom {
+
+/// The footprint of every pipeline stage: workflow.md section 2 with the corrections of DESIGN 9. Pure; reuses the
+/// storage of `footprint`, so that a slider tick allocates nothing. Fails with the missing or impossible input named
+/// ("model.layers is not known"); `footprint` is then unspecified.
+[[nodiscard]] Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
+
+enum class Unit : std::uint8_t { Bytes, Count, Factor };
+
+/// One line of the working: name, formula in symbols, the same with the user's numbers, value, and what it is made of.
+struct Term
+{
+    Text name;
+    std::string formula;     ///< "L·12h² + V·h"
+    std::string substituted; ///< "24 × 12 × 1,024² + 50,000 × 1,024"
+    double value = 0;
+    Unit unit = Unit::Bytes;
+    std::vector<Term> parts;
+};
+
+/// The working behind a stage's estimate, textbook and detailed figure side by side.
+[[nodiscard]] std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibration,
+                                        const Footprint& footprint, std::size_t stage);
+
+} // namespace headroom

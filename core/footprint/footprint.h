@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/training_plan.h"
+#include "units/bytes.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace headroom {
+
+/// What a log taught about this model: coefficients that replace the theory's own.
+struct Calibration
+{
+    std::optional<double> k; ///< activation copies per layer, token and hidden unit (DESIGN 3)
+};
+
+struct StageFootprint
+{
+    std::int64_t stage = 0;
+    std::int64_t firstLayer = 0;
+    std::int64_t layers = 0;
+    std::int64_t parameters = 0; ///< on one GPU of the stage, after tensor parallelism
+    std::int64_t inFlight = 0;   ///< micro-batches whose activations are held at once
+    std::array<Bytes, componentCount> components {}; ///< as they stand when the stage peaks
+    std::array<Bytes, phaseCount> phases {};         ///< allocated peak of each phase, steady state
+    Bytes steadyAllocated;                           ///< between two steps
+    Bytes firstStepPeakAllocated;                    ///< Adam's moments do not exist yet
+    Bytes peakAllocated;
+    Bytes peakReserved;
+    Bytes device; ///< reserved, context and libraries
+    Phase peakPhase = Phase::Backward;
+
+    [[nodiscard]] Bytes component(Component which) const { return components[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] Bytes phase(Phase which) const { return phases[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] Bytes staticState() const;
+};
+
+/// The recipe of workflow.md section 2 taken literally: 12h² per block, L·12h² + V·h, B·S·h·L·k·2. Whole-model figures
+/// before any split, except inFlight and peak, which are those of the fullest stage.
+struct TextbookFigures
+{
+    std::int64_t blockParameters = 0;
+    std::int64_t parameters = 0;
+    Bytes staticState;
+    Bytes activations; ///< of one micro-batch
+    std::int64_t inFlight = 0;
+    double k = 0;
+    Bytes peak;
+};
+
+struct Footprint
+{
+    std::vector<StageFootprint> stages;
+    std::size_t fullestStage = 0; ///< by device bytes
+    TextbookFigures textbook;
+    std::int64_t modelParameters = 0; ///< all stages, vision and projector, ties counted once
+    double k = 0;                     ///< the activation coefficient used
+    std::optional<Bytes> capacity;    ///< of one GPU, when the plan names it
+
+    [[nodiscard]] const StageFootprint& fullest() const { return stages[fullestStage]; }
+    /// Unknown without a capacity.
+    [[nodiscard]] std::optional<bool> fits() const;
+};
+
+} // namespace headroom

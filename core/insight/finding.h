@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/footprint.h"
+#include "plan/training_plan.h"
+#include "runlog/run.h"
+#include "units/problem.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+struct Evidence
+{
+    Text text;
+    std::string file; ///< empty: no place
+    std::int64_t line = 0;
+};
+
+struct PlanEdit
+{
+    std::string field; ///< canonical key
+    std::string value;
+};
+
+/// A plan edit that would mend what a finding says, and what the estimate becomes with it.
+struct Mend
+{
+    Text label; ///< "Micro-batch 2 → 1, accumulate 16"
+    std::vector<PlanEdit> edits;
+    std::optional<Bytes> predictedPeak; ///< device bytes of the fullest stage
+};
+
+/// A sentence about the run with what proves it.
+struct Finding
+{
+    std::string id; ///< stable, "peak-in-backward"
+    Severity severity = Severity::Note;
+    Text title;
+    Text explanation;
+    std::vector<Evidence> evidence;
+    std::optional<Mend> mend;
+};
+
+/// What the rules look at; null members are not open.
+struct Situation
+{
+    const TrainingPlan* plan = nullptr;     ///< with the knobs as they stand
+    const TrainingPlan* original = nullptr; ///< as the files have it
+    const Footprint* footprint = nullptr;
+    const Footprint* originalFootprint = nullptr;
+    const Run* run = nullptr;
+    Calibration calibration;
+};
+
+/// Every finding the situation gives rise to, the most important first.
+[[nodiscard]] std::vector<Finding> diagnose(const Situation& situation);
+
+} // namespace headroom

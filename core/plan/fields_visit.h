@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The body of forEachField, apart from fields.h because it is long; include fields.h instead.
+#pragma once
+
+namespace headroom {
+
+/// One group at a time keeps the functions short; forEachField calls them all.
+template <class Group, class Visitor> void visitModel(Group& group, Visitor&& visit)
+{
+    visit("model.name", group.name);
+    visit("model.layers", group.layers);
+    visit("model.hidden", group.hidden);
+    visit("model.ffn", group.ffn);
+    visit("model.gated_mlp", group.gatedMlp);
+    visit("model.heads", group.heads);
+    visit("model.kv_heads", group.kvHeads);
+    visit("model.head_dim", group.headDim);
+    visit("model.vocab", group.vocab);
+    visit("model.vocab_pad_multiple", group.vocabPadMultiple);
+    visit("model.padded_vocab", group.paddedVocab);
+    visit("model.max_pos", group.maxPos);
+    visit("model.tied_embeddings", group.tiedEmbeddings);
+    visit("model.attn_bias", group.attnBias);
+    visit("model.attn_out_bias", group.attnOutBias);
+    visit("model.mlp_bias", group.mlpBias);
+    visit("model.qk_norm", group.qkNorm);
+    visit("model.learned_positions", group.learnedPositions);
+    visit("model.layer_norm", group.layerNorm);
+    visit("model.attn_window", group.attnWindow);
+    visit("model.layer_pattern", group.layerPattern);
+    visit("model.encoder_layers", group.encoderLayers);
+    visit("model.decoder_layers", group.decoderLayers);
+    visit("model.mtp_layers", group.mtpLayers);
+}
+
+template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visit)
+{
+    visit("moe.experts", group.experts);
+    visit("moe.topk", group.topk);
+    visit("moe.ffn", group.ffn);
+    visit("moe.shared_ffn", group.sharedFfn);
+    visit("moe.shared_experts", group.sharedExperts);
+    visit("moe.layer_freq", group.layerFreq);
+    visit("moe.first_dense_layers", group.firstDenseLayers);
+    visit("moe.capacity_factor", group.capacityFactor);
+    visit("moe.latent", group.latent);
+}
+
+template <class Group, class Visitor> void visitMla(Group& group, Visitor&& visit)
+{
+    visit("mla.q_lora_rank", group.qLoraRank);
+    visit("mla.kv_lora_rank", group.kvLoraRank);
+    visit("mla.qk_nope_dim", group.qkNopeDim);
+    visit("mla.qk_rope_dim", group.qkRopeDim);
+    visit("mla.v_dim", group.vDim);
+}
+
+template <class Group, class Visitor> void visitVision(Group& group, Visitor&& visit)
+{
+    visit("vision.type", group.type);
+    visit("vision.layers", group.layers);
+    visit("vision.hidden", group.hidden);
+    visit("vision.ffn", group.ffn);
+    visit("vision.gated_mlp", group.gatedMlp);
+    visit("vision.heads", group.heads);
+    visit("vision.image_size", group.imageSize);
+    visit("vision.patch", group.patch);
+    visit("vision.temporal_patch", group.temporalPatch);
+    visit("vision.merge", group.merge);
+    visit("vision.tokens_per_image", group.tokensPerImage);
+    visit("vision.images_per_sample", group.imagesPerSample);
+    visit("vision.max_tiles", group.maxTiles);
+    visit("vision.window", group.window);
+    visit("vision.feature_layer", group.featureLayer);
+    visit("vision.drop_cls", group.dropCls);
+    visit("vision.extra_layers", group.extraLayers);
+    visit("vision.deepstack_layers", group.deepstackLayers);
+    visit("vision.class_token", group.classToken);
+    visit("vision.learned_positions", group.learnedPositions);
+    visit("vision.patch_bias", group.patchBias);
+    visit("vision.qkv_bias", group.qkvBias);
+    visit("vision.layer_norm", group.layerNorm);
+    visit("vision.extra_norms", group.extraNorms);
+}
+
+template <class Group, class Visitor> void visitProjector(Group& group, Visitor&& visit)
+{
+    visit("projector.type", group.type);
+    visit("projector.in", group.in);
+    visit("projector.hidden", group.hidden);
+    visit("projector.out", group.out);
+    visit("projector.layers", group.layers);
+}
+
+template <class Group, class Visitor> void visitFrozen(Group& group, Visitor&& visit)
+{
+    visit("frozen.llm", group.llm);
+    visit("frozen.vision", group.vision);
+    visit("frozen.projector", group.projector);
+    visit("frozen.all", group.all);
+    visit("frozen.patterns", group.patterns);
+}
+
+template <class Group, class Visitor> void visitBatch(Group& group, Visitor&& visit)
+{
+    visit("batch.micro", group.micro);
+    visit("batch.accum", group.accum);
+    visit("batch.global", group.global);
+    visit("batch.seq", group.seq);
+    visit("batch.tokens_per_microbatch", group.tokensPerMicrobatch);
+    visit("batch.tokens_per_step", group.tokensPerStep);
+    visit("batch.rampup", group.rampup);
+    visit("batch.packing", group.packing);
+}
+
+template <class Group, class Visitor> void visitParallel(Group& group, Visitor&& visit)
+{
+    visit("parallel.world", group.world);
+    visit("parallel.dp", group.dp);
+    visit("parallel.dp_replicate", group.dpReplicate);
+    visit("parallel.dp_shard", group.dpShard);
+    visit("parallel.tp", group.tp);
+    visit("parallel.pp", group.pp);
+    visit("parallel.vpp", group.vpp);
+    visit("parallel.layers_per_vstage", group.layersPerVstage);
+    visit("parallel.cp", group.cp);
+    visit("parallel.ep", group.ep);
+    visit("parallel.etp", group.etp);
+    visit("parallel.sp", group.sp);
+    visit("parallel.schedule", group.schedule);
+    visit("parallel.layout", group.layout);
+    visit("parallel.first_stage_layers", group.firstStageLayers);
+    visit("parallel.last_stage_layers", group.lastStageLayers);
+    visit("parallel.embed_in_split", group.embedInSplit);
+    visit("parallel.loss_in_split", group.lossInSplit);
+    visit("parallel.pp_microbatches", group.ppMicrobatches);
+}
+
+template <class Group, class Visitor> void visitShard(Group& group, Visitor&& visit)
+{
+    visit("shard.zero_stage", group.zeroStage);
+    visit("shard.dist_opt", group.distOpt);
+    visit("shard.fsdp", group.fsdp);
+    visit("shard.fsdp_version", group.fsdpVersion);
+    visit("shard.strategy", group.strategy);
+    visit("shard.reshard_after_forward", group.reshardAfterForward);
+    visit("shard.dist_opt_instances", group.distOptInstances);
+    visit("shard.offload_optimizer", group.offloadOptimizer);
+    visit("shard.offload_optimizer_fraction", group.offloadOptimizerFraction);
+    visit("shard.offload_params", group.offloadParams);
+    visit("shard.offload_activations", group.offloadActivations);
+}
+
+template <class Group, class Visitor> void visitPrecision(Group& group, Visitor&& visit)
+{
+    visit("precision.recipe", group.recipe);
+    visit("precision.params", group.params);
+    visit("precision.grads", group.grads);
+    visit("precision.master", group.master);
+    visit("precision.opt_m", group.optM);
+    visit("precision.opt_v", group.optV);
+    visit("precision.autocast", group.autocast);
+    visit("precision.fp8", group.fp8);
+    visit("precision.fp8_params", group.fp8Params);
+    visit("precision.reduce", group.reduce);
+}
+
+template <class Group, class Visitor> void visitOptimizer(Group& group, Visitor&& visit)
+{
+    visit("optimizer.name", group.name);
+}
+
+template <class Group, class Visitor> void visitRecompute(Group& group, Visitor&& visit)
+{
+    visit("recompute.enabled", group.enabled);
+    visit("recompute.granularity", group.granularity);
+    visit("recompute.method", group.method);
+    visit("recompute.num_layers", group.numLayers);
+    visit("recompute.modules", group.modules);
+    visit("recompute.fraction", group.fraction);
+    visit("recompute.distribute", group.distribute);
+    visit("recompute.vision", group.vision);
+    visit("recompute.reentrant", group.reentrant);
+    visit("recompute.pattern", group.pattern);
+    visit("recompute.offload_inputs", group.offloadInputs);
+}
+
+template <class Group, class Visitor> void visitAttention(Group& group, Visitor&& visit)
+{
+    visit("attention.impl", group.impl);
+}
+
+template <class Group, class Visitor> void visitLora(Group& group, Visitor&& visit)
+{
+    visit("lora.rank", group.rank);
+}
+
+template <class Group, class Visitor> void visitHardware(Group& group, Visitor&& visit)
+{
+    visit("hardware.gpu", group.gpu);
+    visit("hardware.capacity_bytes", group.capacityBytes);
+}
+
+template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& visit)
+{
+    visit("framework", plan.framework);
+    visitModel(plan.model, visit);
+    visitMoe(plan.moe, visit);
+    visitMla(plan.mla, visit);
+    visitVision(plan.vision, visit);
+    visitProjector(plan.projector, visit);
+    visitFrozen(plan.frozen, visit);
+    visitBatch(plan.batch, visit);
+    visitParallel(plan.parallel, visit);
+    visitShard(plan.shard, visit);
+    visitPrecision(plan.precision, visit);
+    visitOptimizer(plan.optimizer, visit);
+    visitRecompute(plan.recompute, visit);
+    visitAttention(plan.attention, visit);
+    visitLora(plan.lora, visit);
+    visitHardware(plan.hardware, visit);
+}
+
+} // namespace headroom

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/field.h"
+#include "plan/vocabulary.h"
+
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+using Count = Field<std::int64_t>;
+using Real = Field<double>;
+using Flag = Field<bool>;
+using Name = Field<std::string>;
+using Names = Field<std::vector<std::string>>;
+
+/// Symbols in the comments are those of theory.md section 0. Member names are the canonical names of
+/// knowledge/configs.md section 1.
+struct ModelPlan
+{
+    Name name;
+    Count layers, hidden, ffn; ///< L, h, f
+    Flag gatedMlp;
+    Count heads, kvHeads, headDim; ///< a, g, d
+    Count vocab, vocabPadMultiple, paddedVocab, maxPos;
+    Flag tiedEmbeddings, attnBias, mlpBias, qkNorm;
+    Flag learnedPositions, layerNorm; ///< layerNorm: LayerNorm with bias; false is RMSNorm
+    Flag attnOutBias;                 ///< bias of the output projection, when it differs from attnBias
+    Count attnWindow;
+    Name layerPattern;
+    Count encoderLayers, decoderLayers, mtpLayers;
+};
+
+struct MoePlan
+{
+    Count experts, topk, ffn, sharedFfn, sharedExperts, layerFreq, firstDenseLayers;
+    Real capacityFactor;
+    Count latent;
+};
+
+struct MlaPlan
+{
+    Count qLoraRank, kvLoraRank, qkNopeDim, qkRopeDim, vDim;
+};
+
+struct VisionPlan
+{
+    Name type;
+    Count layers, hidden, ffn;
+    Flag gatedMlp;
+    Count heads, imageSize, patch, temporalPatch, merge, tokensPerImage, imagesPerSample, maxTiles, window, featureLayer;
+    Flag dropCls;
+    Count extraLayers, deepstackLayers;
+    Flag classToken, learnedPositions, patchBias, qkvBias, layerNorm;
+    Count extraNorms; ///< pre- and post-norms outside the blocks
+};
+
+struct ProjectorPlan
+{
+    Name type; ///< mlp, linear, patch_merger, pixel_shuffle, resampler
+    Count in, hidden, out, layers;
+};
+
+struct FrozenPlan
+{
+    Flag llm {false}, vision {false}, projector {false}, all {false};
+    Names patterns;
+};
+
+struct BatchPlan
+{
+    Count micro, accum, global, seq; ///< b, micro-batches per step m, samples per step, s
+    Count tokensPerMicrobatch, tokensPerStep;
+    Name rampup;
+    Flag packing {false};
+};
+
+struct ParallelPlan
+{
+    Count world, dp;
+    Count dpReplicate, dpShard;
+    Count tp {1}, pp {1}, vpp {1}; ///< t, p, v
+    Count layersPerVstage;
+    Count cp {1}, ep {1}, etp;
+    Flag sp {false};
+    Field<Schedule> schedule {Schedule::OneForwardOneBackward};
+    Name layout;
+    Count firstStageLayers, lastStageLayers;
+    Flag embedInSplit {false}, lossInSplit {false};
+    Count ppMicrobatches;
+};
+
+struct ShardPlan
+{
+    Count zeroStage {0};
+    Flag distOpt {false}, fsdp {false};
+    Count fsdpVersion;
+    Name strategy, reshardAfterForward;
+    Count distOptInstances;
+    Flag offloadOptimizer {false};
+    Real offloadOptimizerFraction;
+    Flag offloadParams {false}, offloadActivations {false};
+};
+
+/// Bytes of each part of the static state follow from these (theory.md 2.1); a named recipe sets all five.
+struct PrecisionPlan
+{
+    Name recipe;
+    Field<DataType> params, grads, master, optM, optV;
+    Flag autocast {false};
+    Name fp8;
+    Flag fp8Params {false};
+    Field<DataType> reduce;
+};
+
+struct OptimizerPlan
+{
+    Name name;
+};
+
+struct RecomputePlan
+{
+    Flag enabled {false};
+    Field<Granularity> granularity {Granularity::None};
+    Name method;
+    Count numLayers;
+    Names modules;
+    Real fraction;
+    Flag distribute {false}, vision {false}, reentrant;
+    Name pattern;
+    Flag offloadInputs {false};
+};
+
+struct AttentionPlan
+{
+    Name impl;
+};
+
+struct LoraPlan
+{
+    Count rank;
+};
+
+struct HardwarePlan
+{
+    Name gpu;
+    Count capacityBytes; ///< device memory of one GPU
+};
+
+/// The canonical description of a training run: a plain value, copied, compared and diffed.
+struct TrainingPlan
+{
+    Name framework; ///< id of the config format it was read from
+    ModelPlan model;
+    MoePlan moe;
+    MlaPlan mla;
+    VisionPlan vision;
+    ProjectorPlan projector;
+    FrozenPlan frozen;
+    BatchPlan batch;
+    ParallelPlan parallel;
+    ShardPlan shard;
+    PrecisionPlan precision;
+    OptimizerPlan optimizer;
+    RecomputePlan recompute;
+    AttentionPlan attention;
+    LoraPlan lora;
+    HardwarePlan hardware;
+};
+
+} // namespace headroom
