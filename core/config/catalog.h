@@ -14,18 +14,18 @@ namespace headroom {
 
 struct ModelPreset
 {
-    std::string id;      ///< "llama-3-8b"
-    std::string title;   ///< "Llama 3 8B"
-    TrainingPlan plan;   ///< model, vision, projector fields only, origin Preset
+    std::string id; ///< "llama-3-8b"
+    std::string title; ///< "Llama 3 8B"
+    TrainingPlan plan; ///< model, vision, projector fields only, origin Preset
     std::int64_t publishedParameters = 0; ///< 0: none published
-    std::string source;  ///< where the shape and the count were published
+    std::string source; ///< where the shape and the count were published
 };
 
 struct Gpu
 {
-    std::string id;         ///< "h100-80gb"
-    std::string title;      ///< "H100 80 GB"
-    Bytes capacity;         ///< what CUDA reports as total memory
+    std::string id; ///< "h100-80gb"
+    std::string title; ///< "H100 80 GB"
+    Bytes capacity; ///< what CUDA reports as total memory
     std::string architecture; ///< "hopper"
 };
 

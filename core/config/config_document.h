@@ -18,7 +18,7 @@ enum class ScalarStyle : std::uint8_t { Plain, SingleQuoted, DoubleQuoted, Block
 /// One effective leaf of a config file and where its text stands.
 struct Setting
 {
-    std::string key;  ///< dotted path, "parallel.pipeline_parallel_size", "model.layers[0]"
+    std::string key; ///< dotted path, "parallel.pipeline_parallel_size", "model.layers[0]"
     std::string text; ///< the scalar's meaning: quotes and escapes resolved
     ScalarStyle style = ScalarStyle::Plain;
     std::size_t begin = 0; ///< byte range in the file, quotes included
@@ -62,7 +62,7 @@ public:
     /// is already there. Follows a symbolic link to its target.
     [[nodiscard]] Result<void> save(const std::filesystem::path& path) const;
 
-    static constexpr std::size_t maxFileBytes = std::size_t {64} << 20;
+    static constexpr std::size_t maxFileBytes = std::size_t{64} << 20;
 
 private:
     std::string m_name;

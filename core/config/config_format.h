@@ -18,11 +18,11 @@ struct ConfigFormat
 {
     struct Key
     {
-        std::string key;   ///< the file's dotted key
+        std::string key; ///< the file's dotted key
         std::string field; ///< canonical field, "parallel.pp"
     };
 
-    std::string id;    ///< "base-yaml"
+    std::string id; ///< "base-yaml"
     std::string title; ///< "Headroom base format (YAML)"
     std::vector<std::vector<std::string>> recognisedBy; ///< any of these groups, all keys of a group present
     std::vector<Key> keys; ///< several keys may name one field: the first is the one that is written

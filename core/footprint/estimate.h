@@ -19,7 +19,7 @@ enum class Unit : std::uint8_t { Bytes, Count, Factor };
 struct Term
 {
     Text name;
-    std::string formula;     ///< "L·12h² + V·h"
+    std::string formula; ///< "L·12h² + V·h"
     std::string substituted; ///< "24 × 12 × 1,024² + 50,000 × 1,024"
     double value = 0;
     Unit unit = Unit::Bytes;

@@ -23,11 +23,11 @@ struct StageFootprint
     std::int64_t firstLayer = 0;
     std::int64_t layers = 0;
     std::int64_t parameters = 0; ///< on one GPU of the stage, after tensor parallelism
-    std::int64_t inFlight = 0;   ///< micro-batches whose activations are held at once
-    std::array<Bytes, componentCount> components {}; ///< as they stand when the stage peaks
-    std::array<Bytes, phaseCount> phases {};         ///< allocated peak of each phase, steady state
-    Bytes steadyAllocated;                           ///< between two steps
-    Bytes firstStepPeakAllocated;                    ///< Adam's moments do not exist yet
+    std::int64_t inFlight = 0; ///< micro-batches whose activations are held at once
+    std::array<Bytes, componentCount> components{}; ///< as they stand when the stage peaks
+    std::array<Bytes, phaseCount> phases{}; ///< allocated peak of each phase, steady state
+    Bytes steadyAllocated; ///< between two steps
+    Bytes firstStepPeakAllocated; ///< Adam's moments do not exist yet
     Bytes peakAllocated;
     Bytes peakReserved;
     Bytes device; ///< reserved, context and libraries
@@ -57,8 +57,8 @@ struct Footprint
     std::size_t fullestStage = 0; ///< by device bytes
     TextbookFigures textbook;
     std::int64_t modelParameters = 0; ///< all stages, vision and projector, ties counted once
-    double k = 0;                     ///< the activation coefficient used
-    std::optional<Bytes> capacity;    ///< of one GPU, when the plan names it
+    double k = 0; ///< the activation coefficient used
+    std::optional<Bytes> capacity; ///< of one GPU, when the plan names it
 
     [[nodiscard]] const StageFootprint& fullest() const { return stages[fullestStage]; }
     /// Unknown without a capacity.

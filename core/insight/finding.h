@@ -47,7 +47,7 @@ struct Finding
 /// What the rules look at; null members are not open.
 struct Situation
 {
-    const TrainingPlan* plan = nullptr;     ///< with the knobs as they stand
+    const TrainingPlan* plan = nullptr; ///< with the knobs as they stand
     const TrainingPlan* original = nullptr; ///< as the files have it
     const Footprint* footprint = nullptr;
     const Footprint* originalFootprint = nullptr;

@@ -8,8 +8,8 @@
 
 namespace headroom {
 
-/// The global-batch equation: global = micro × accumulate × data-parallel (configs.md section 2). A term nobody stated is
-/// derived from the others where they determine it; `holds` is unknown while a term is missing.
+/// The global-batch equation: global = micro × accumulate × data-parallel (configs.md section 2). A term nobody stated
+/// is derived from the others where they determine it; `holds` is unknown while a term is missing.
 struct BatchEquation
 {
     std::optional<std::int64_t> micro, accumulate, dataParallel, global;

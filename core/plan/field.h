@@ -26,20 +26,23 @@ struct Origin
 /// whether the format has a default for it.
 template <class T> struct Field
 {
-    T value {};
+    T value{};
     Origin origin;
 
     Field() = default;
     /// A field with a default of its own.
     Field(T defaultValue) // NOLINT(google-explicit-constructor): plan literals read as tables
         : value(std::move(defaultValue))
-        , origin {OriginKind::Default, 0, nullptr}
+        , origin{OriginKind::Default, 0, nullptr}
     {
     }
 
     [[nodiscard]] bool isKnown() const { return origin.kind != OriginKind::Unknown; }
     /// Somebody wrote it: a file, a log, a preset or the user.
-    [[nodiscard]] bool isStated() const { return isKnown() && origin.kind != OriginKind::Default && origin.kind != OriginKind::Derived; }
+    [[nodiscard]] bool isStated() const
+    {
+        return isKnown() && origin.kind != OriginKind::Default && origin.kind != OriginKind::Derived;
+    }
     [[nodiscard]] T valueOr(T fallback) const { return isKnown() ? value : std::move(fallback); }
     void set(T newValue, Origin newOrigin)
     {
@@ -48,7 +51,10 @@ template <class T> struct Field
     }
 
     /// Two fields are equal when they mean the same; where the value came from does not matter.
-    friend bool operator==(const Field& a, const Field& b) { return a.isKnown() == b.isKnown() && (!a.isKnown() || a.value == b.value); }
+    friend bool operator==(const Field& a, const Field& b)
+    {
+        return a.isKnown() == b.isKnown() && (!a.isKnown() || a.value == b.value);
+    }
 };
 
 } // namespace headroom

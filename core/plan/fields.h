@@ -8,8 +8,8 @@
 
 namespace headroom {
 
-/// Calls visit(std::string_view key, field) for every field of the plan, in the order of knowledge/configs.md section 1. This list is
-/// the only place that pairs canonical keys ("parallel.pp") with members.
+/// Calls visit(std::string_view key, field) for every field of the plan, in the order of knowledge/configs.md
+/// section 1. This list is the only place that pairs canonical keys ("parallel.pp") with members.
 template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& visit);
 
 /// Sets the field with this canonical key from text, as a file or a command line has it. Refused when the key is

@@ -26,7 +26,7 @@ struct ModelPlan
     Count vocab, vocabPadMultiple, paddedVocab, maxPos;
     Flag tiedEmbeddings, attnBias, mlpBias, qkNorm;
     Flag learnedPositions, layerNorm; ///< layerNorm: LayerNorm with bias; false is RMSNorm
-    Flag attnOutBias;                 ///< bias of the output projection, when it differs from attnBias
+    Flag attnOutBias; ///< bias of the output projection, when it differs from attnBias
     Count attnWindow;
     Name layerPattern;
     Count encoderLayers, decoderLayers, mtpLayers;
@@ -49,7 +49,8 @@ struct VisionPlan
     Name type;
     Count layers, hidden, ffn;
     Flag gatedMlp;
-    Count heads, imageSize, patch, temporalPatch, merge, tokensPerImage, imagesPerSample, maxTiles, window, featureLayer;
+    Count heads, imageSize, patch, temporalPatch, merge, tokensPerImage, imagesPerSample, maxTiles, window,
+        featureLayer;
     Flag dropCls;
     Count extraLayers, deepstackLayers;
     Flag classToken, learnedPositions, patchBias, qkvBias, layerNorm;
@@ -64,7 +65,7 @@ struct ProjectorPlan
 
 struct FrozenPlan
 {
-    Flag llm {false}, vision {false}, projector {false}, all {false};
+    Flag llm{false}, vision{false}, projector{false}, all{false};
     Names patterns;
 };
 
@@ -73,34 +74,34 @@ struct BatchPlan
     Count micro, accum, global, seq; ///< b, micro-batches per step m, samples per step, s
     Count tokensPerMicrobatch, tokensPerStep;
     Name rampup;
-    Flag packing {false};
+    Flag packing{false};
 };
 
 struct ParallelPlan
 {
     Count world, dp;
     Count dpReplicate, dpShard;
-    Count tp {1}, pp {1}, vpp {1}; ///< t, p, v
+    Count tp{1}, pp{1}, vpp{1}; ///< t, p, v
     Count layersPerVstage;
-    Count cp {1}, ep {1}, etp;
-    Flag sp {false};
-    Field<Schedule> schedule {Schedule::OneForwardOneBackward};
+    Count cp{1}, ep{1}, etp;
+    Flag sp{false};
+    Field<Schedule> schedule{Schedule::OneForwardOneBackward};
     Name layout;
     Count firstStageLayers, lastStageLayers;
-    Flag embedInSplit {false}, lossInSplit {false};
+    Flag embedInSplit{false}, lossInSplit{false};
     Count ppMicrobatches;
 };
 
 struct ShardPlan
 {
-    Count zeroStage {0};
-    Flag distOpt {false}, fsdp {false};
+    Count zeroStage{0};
+    Flag distOpt{false}, fsdp{false};
     Count fsdpVersion;
     Name strategy, reshardAfterForward;
     Count distOptInstances;
-    Flag offloadOptimizer {false};
+    Flag offloadOptimizer{false};
     Real offloadOptimizerFraction;
-    Flag offloadParams {false}, offloadActivations {false};
+    Flag offloadParams{false}, offloadActivations{false};
 };
 
 /// Bytes of each part of the static state follow from these (theory.md 2.1); a named recipe sets all five.
@@ -108,9 +109,9 @@ struct PrecisionPlan
 {
     Name recipe;
     Field<DataType> params, grads, master, optM, optV;
-    Flag autocast {false};
+    Flag autocast{false};
     Name fp8;
-    Flag fp8Params {false};
+    Flag fp8Params{false};
     Field<DataType> reduce;
 };
 
@@ -121,15 +122,15 @@ struct OptimizerPlan
 
 struct RecomputePlan
 {
-    Flag enabled {false};
-    Field<Granularity> granularity {Granularity::None};
+    Flag enabled{false};
+    Field<Granularity> granularity{Granularity::None};
     Name method;
     Count numLayers;
     Names modules;
     Real fraction;
-    Flag distribute {false}, vision {false}, reentrant;
+    Flag distribute{false}, vision{false}, reentrant;
     Name pattern;
-    Flag offloadInputs {false};
+    Flag offloadInputs{false};
 };
 
 struct AttentionPlan

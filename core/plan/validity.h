@@ -8,9 +8,9 @@
 
 namespace headroom {
 
-/// Everything that makes the plan impossible or absurd: sizes below one or beyond what a run can have, tensor parallelism that
-/// does not divide the heads, more stages than layers, sequence parallelism without tensor parallelism, …
-/// Errors make an estimate impossible, warnings do not. File and line are those of the offending value.
+/// Everything that makes the plan impossible or absurd: sizes below one or beyond what a run can have, tensor
+/// parallelism that does not divide the heads, more stages than layers, sequence parallelism without tensor
+/// parallelism, … Errors make an estimate impossible, warnings do not. File and line are those of the offending value.
 [[nodiscard]] std::vector<Problem> validate(const TrainingPlan& plan);
 
 /// How many layers each stage holds (theory.md 1.8): explicit first and last counts, otherwise an even split with the

@@ -12,7 +12,18 @@ enum class Phase : std::uint8_t { Forward, Backward, Optimizer };
 inline constexpr int phaseCount = 3;
 
 /// theory.md section 4.
-enum class Schedule : std::uint8_t { GPipe, OneForwardOneBackward, Interleaved, ZbH1, ZbH2, ZbV, VHalf, VMin, DualPipe, DualPipeV };
+enum class Schedule : std::uint8_t {
+    GPipe,
+    OneForwardOneBackward,
+    Interleaved,
+    ZbH1,
+    ZbH2,
+    ZbV,
+    VHalf,
+    VMin,
+    DualPipe,
+    DualPipeV
+};
 
 enum class Granularity : std::uint8_t { None, Selective, Full };
 

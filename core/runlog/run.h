@@ -39,8 +39,8 @@ struct Run
 
     std::vector<std::string> files;
     std::vector<std::int64_t> firstRecordOfFile; ///< records of file i start here
-    std::vector<std::string> formats;            ///< ids of the log formats seen
-    std::vector<std::string> phaseNames {"forward", "backward", "optimizer"}; ///< the first three are Phase's
+    std::vector<std::string> formats; ///< ids of the log formats seen
+    std::vector<std::string> phaseNames{"forward", "backward", "optimizer"}; ///< the first three are Phase's
 
     std::vector<std::uint32_t> step;
     std::vector<std::uint8_t> phase;
@@ -54,8 +54,8 @@ struct Run
 
     std::int64_t lineCount = 0;
     std::int64_t byteCount = 0;
-    std::vector<Problem> problems;  ///< the first maxProblems of what could not be read
-    std::int64_t problemCount = 0;  ///< all of them
+    std::vector<Problem> problems; ///< the first maxProblems of what could not be read
+    std::int64_t problemCount = 0; ///< all of them
     static constexpr std::size_t maxProblems = 1000;
 
     [[nodiscard]] std::size_t size() const { return step.size(); }

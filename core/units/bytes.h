@@ -34,9 +34,18 @@ struct Bytes
     [[nodiscard]] constexpr double gib() const { return static_cast<double>(value) / (1024.0 * 1024.0 * 1024.0); }
 };
 
-constexpr Bytes kib(std::int64_t n) { return {n << 10}; }
-constexpr Bytes mib(std::int64_t n) { return {n << 20}; }
-constexpr Bytes gib(std::int64_t n) { return {n << 30}; }
+constexpr Bytes kib(std::int64_t n)
+{
+    return {n << 10};
+}
+constexpr Bytes mib(std::int64_t n)
+{
+    return {n << 20};
+}
+constexpr Bytes gib(std::int64_t n)
+{
+    return {n << 30};
+}
 
 /// Rounds to the nearest byte and clamps to what fits; NaN becomes 0. Every estimate passes through here, so absurd
 /// input (1e30 layers) gives the largest number instead of undefined behaviour.

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plan/validity.h"
+
+#include "plan/fields.h"
+#include "units/number.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace headroom {
+
+namespace {
+
+/// Far beyond any real run, yet small enough that products of a few of them stay finite in double.
+struct Limit
+{
+    std::string_view key;
+    std::int64_t least;
+    std::int64_t most;
+};
+
+constexpr std::int64_t million = 1'000'000;
+constexpr std::array<Limit, 33> limits{{
+    {"model.layers", 1, 100'000},
+    {"model.hidden", 1, 16 * million},
+    {"model.ffn", 1, 64 * million},
+    {"model.heads", 1, million},
+    {"model.kv_heads", 1, million},
+    {"model.head_dim", 1, million},
+    {"model.vocab", 1, 1000 * million},
+    {"model.padded_vocab", 1, 1000 * million},
+    {"model.vocab_pad_multiple", 1, 1000 * million},
+    {"model.max_pos", 1, 1000 * million},
+    {"model.mtp_layers", 0, 1000},
+    {"moe.experts", 0, million},
+    {"moe.topk", 0, million},
+    {"moe.ffn", 0, 64 * million},
+    {"vision.layers", 0, 100'000},
+    {"vision.hidden", 1, 16 * million},
+    {"vision.ffn", 1, 64 * million},
+    {"vision.tokens_per_image", 0, 100 * million},
+    {"vision.images_per_sample", 0, million},
+    {"vision.image_size", 1, million},
+    {"vision.patch", 1, million},
+    {"batch.micro", 1, 100 * million},
+    {"batch.accum", 1, 100 * million},
+    {"batch.global", 1, 1000 * million},
+    {"batch.seq", 1, 1000 * million},
+    {"parallel.world", 1, 10 * million},
+    {"parallel.dp", 1, 10 * million},
+    {"parallel.tp", 1, 100'000},
+    {"parallel.pp", 1, 100'000},
+    {"parallel.vpp", 1, 100'000},
+    {"parallel.cp", 1, 100'000},
+    {"parallel.ep", 1, 100'000},
+    {"recompute.num_layers", 0, 100'000},
+}};
+
+class Checker
+{
+public:
+    explicit Checker(const TrainingPlan& plan)
+        : m_plan(plan)
+    {
+    }
+
+    void add(Severity severity, const Origin& origin, Text text)
+    {
+        m_problems.push_back({severity, origin.source ? *origin.source : std::string{}, origin.line, std::move(text)});
+    }
+
+    void checkLimits()
+    {
+        forEachField(m_plan, [&]<class T>(std::string_view key, const Field<T>& field) {
+            if constexpr (std::is_same_v<T, std::int64_t>) {
+                const auto* limit
+                    = std::find_if(limits.begin(), limits.end(), [key](const Limit& row) { return row.key == key; });
+                if (field.isKnown() && limit != limits.end()
+                    && (field.value < limit->least || field.value > limit->most)) {
+                    add(Severity::Error, field.origin,
+                        Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
+                             {std::string(key), formatCount(field.value), formatCount(limit->least),
+                              formatCount(limit->most)}});
+                }
+            }
+        });
+    }
+
+    void checkDivides(const Count& part, const Count& whole, std::string_view partName, std::string_view wholeName,
+                      Severity severity)
+    {
+        if (part.value > 1 && whole.isKnown() && whole.value % part.value != 0) {
+            add(severity, part.origin,
+                Text{HEADROOM_TR("core", "%1 = %2 does not divide %3 = %4"),
+                     {std::string(partName), formatCount(part.value), std::string(wholeName),
+                      formatCount(whole.value)}});
+        }
+    }
+
+    void checkModel()
+    {
+        const ModelPlan& model = m_plan.model;
+        for (const auto& [field, name] :
+             {std::pair{&model.layers, "model.layers"}, std::pair{&model.hidden, "model.hidden"}}) {
+            if (!field->isKnown()) {
+                add(Severity::Error, {}, Text{HEADROOM_TR("core", "%1 is not known"), {name}});
+            }
+        }
+        if (!model.headDim.isKnown()) {
+            checkDivides(model.heads, model.hidden, "model.heads", "model.hidden", Severity::Error);
+        }
+        checkDivides(model.kvHeads, model.heads, "model.kv_heads", "model.heads", Severity::Error);
+    }
+
+    void checkParallel()
+    {
+        const ParallelPlan& parallel = m_plan.parallel;
+        checkDivides(parallel.tp, m_plan.model.heads, "parallel.tp", "model.heads", Severity::Error);
+        checkDivides(parallel.cp, m_plan.batch.seq, "parallel.cp", "batch.seq", Severity::Error);
+        if (parallel.ep.value > 1) {
+            checkDivides(parallel.ep, m_plan.moe.experts, "parallel.ep", "moe.experts", Severity::Error);
+        }
+        if (parallel.sp.value && parallel.tp.value == 1 && parallel.sp.isStated()) {
+            add(Severity::Warning, parallel.sp.origin,
+                Text{HEADROOM_TR("core", "sequence parallelism does nothing without tensor parallelism")});
+        }
+        if (m_plan.model.layers.isKnown() && layersPerStage(m_plan).empty()) {
+            add(Severity::Error, parallel.pp.origin,
+                Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
+                     {formatCount(m_plan.model.layers.value), formatCount(parallel.pp.value)}});
+        }
+        const std::int64_t modelParallel = parallel.tp.value * parallel.pp.value * parallel.cp.value;
+        if (parallel.world.isKnown() && parallel.world.value % std::max<std::int64_t>(modelParallel, 1) != 0) {
+            add(Severity::Error, parallel.world.origin,
+                Text{HEADROOM_TR("core",
+                                 "%1 GPUs cannot be divided into groups of %2 (tensor × pipeline × context parallel)"),
+                     {formatCount(parallel.world.value), formatCount(modelParallel)}});
+        }
+    }
+
+    void checkInterleaving()
+    {
+        const ParallelPlan& parallel = m_plan.parallel;
+        if (parallel.vpp.value <= 1 || !m_plan.model.layers.isKnown()) {
+            return;
+        }
+        for (const std::int64_t layers : layersPerStage(m_plan)) {
+            if (layers % parallel.vpp.value != 0) {
+                add(Severity::Error, parallel.vpp.origin,
+                    Text{HEADROOM_TR("core", "%1 layers of a stage cannot be split into %2 chunks"),
+                         {formatCount(layers), formatCount(parallel.vpp.value)}});
+                return;
+            }
+        }
+    }
+
+    std::vector<Problem> run()
+    {
+        checkLimits();
+        // Sizes out of bounds would make the other sentences absurd, and their arithmetic too.
+        if (m_problems.empty()) {
+            checkModel();
+            checkParallel();
+            checkInterleaving();
+        }
+        return std::move(m_problems);
+    }
+
+private:
+    const TrainingPlan& m_plan;
+    std::vector<Problem> m_problems;
+};
+
+} // namespace
+
+std::vector<Problem> validate(const TrainingPlan& plan)
+{
+    return Checker(plan).run();
+}
+
+std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    const std::int64_t stages = parallel.pp.value;
+    if (stages < 1 || stages > plan.model.layers.value) {
+        return {};
+    }
+    const bool hasFirst = parallel.firstStageLayers.isKnown();
+    const bool hasLast = parallel.lastStageLayers.isKnown() && (stages > 1 || !hasFirst);
+    // The embedding and the loss take the place of a layer in the split when they are counted (theory.md 1.8).
+    const std::int64_t embedding = parallel.embedInSplit.value ? 1 : 0;
+    const std::int64_t loss = parallel.lossInSplit.value ? 1 : 0;
+    std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), 0);
+    std::int64_t rest = plan.model.layers.value + embedding + loss;
+    auto begin = layers.begin();
+    auto end = layers.end();
+    if (hasFirst) {
+        *begin++ = parallel.firstStageLayers.value;
+        rest -= parallel.firstStageLayers.value;
+    }
+    if (hasLast && begin != end) {
+        *--end = parallel.lastStageLayers.value;
+        rest -= parallel.lastStageLayers.value;
+    }
+    const std::int64_t open = end - begin;
+    if (rest < 0 || (open == 0 && rest != 0)) {
+        return {};
+    }
+    for (auto stage = begin; stage != end; ++stage) {
+        *stage = rest / open + (stage - begin < rest % open ? 1 : 0);
+    }
+    layers.front() -= embedding;
+    layers.back() -= loss;
+    return std::any_of(layers.begin(), layers.end(), [](std::int64_t count) { return count < 0; })
+        ? std::vector<std::int64_t>{}
+        : layers;
+}
+
+} // namespace headroom
