@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "runlog/run.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// A value per step, ascending and without repetition: the largest of the records that share the step.
+struct StepLine
+{
+    std::vector<std::uint32_t> steps;
+    std::vector<std::int64_t> bytes;
+    std::vector<std::uint32_t> records; ///< index into the Run of the record the value is from
+
+    [[nodiscard]] std::size_t size() const { return steps.size(); }
+    [[nodiscard]] bool isEmpty() const { return steps.empty(); }
+    /// The last point at or before `step`: memory holds its value until the next record.
+    [[nodiscard]] std::optional<std::size_t> holdLast(std::int64_t step) const;
+    /// Index of the largest value, the earliest of equals; empty: none.
+    [[nodiscard]] std::optional<std::size_t> peak() const;
+};
+
+struct PhaseLine
+{
+    std::uint8_t phase = 0; ///< index into Run::phaseNames
+    std::string name;
+    StepLine line;
+};
+
+/// What the peaks chart draws.
+struct PeakSeries
+{
+    std::vector<PhaseLine> phases; ///< those that occur, in the order of Run::phaseNames
+    StepLine reserved; ///< largest over phases
+    StepLine overall; ///< largest allocated over phases
+    std::vector<std::int32_t> ranks; ///< all ranks of the run, whichever was asked for
+    std::optional<int> rank;
+
+    [[nodiscard]] bool isEmpty() const { return overall.isEmpty(); }
+    [[nodiscard]] std::int64_t firstStep() const { return isEmpty() ? 0 : overall.steps.front(); }
+    [[nodiscard]] std::int64_t lastStep() const { return isEmpty() ? 0 : overall.steps.back(); }
+};
+
+/// Gathers a Run per phase and step: the maximum over ranks, or one rank's values. Linear for records in step order,
+/// sorting otherwise. Pure: may run on any thread.
+[[nodiscard]] PeakSeries makePeakSeries(const Run& run, std::optional<int> rank = {});
+
+/// The points of `line` that keep its shape in `bins` columns: the least and the largest value of each column, so that
+/// a spike of one sample stays.
+[[nodiscard]] StepLine reduced(const StepLine& line, std::size_t bins);
+
+} // namespace headroom

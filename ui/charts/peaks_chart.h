@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "charts/peak_series.h"
+#include "runlog/run.h"
+#include "units/bytes.h"
+
+#include <QFutureWatcher>
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+
+class QLabel;
+
+namespace headroom {
+
+class ChartLegend;
+class PeaksPlot;
+class ViewState;
+
+/// Measured peaks per phase over the steps of a run, with the capacity line, a crosshair that reads the last value at
+/// or before it, and an overview strip. Keys: Left/Right move the cursor by a step (Shift: ten), +/− zoom, Home shows
+/// all, Backspace goes back, Return activates the record at the cursor.
+class PeaksChart : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit PeaksChart(QWidget* parent = nullptr);
+    ~PeaksChart() override;
+
+    /// Null: nothing open. Large runs are prepared on another thread; the chart keeps what it shows until then.
+    void setRun(std::shared_ptr<const Run> run);
+    /// `label` stands at the line; empty: "capacity 80.0 GiB".
+    void setCapacity(std::optional<Bytes> capacity, const QString& label = {});
+    /// Shared by the window's charts; the chart has one of its own until then. Null: its own again.
+    void setViewState(ViewState* view);
+    [[nodiscard]] ViewState* viewState() const { return m_view; }
+
+    [[nodiscard]] const PeakSeries& series() const { return *m_series; }
+    [[nodiscard]] bool isPreparing() const { return m_watcher.isRunning(); }
+
+    void setPhaseVisible(std::uint8_t phase, bool visible);
+    void setReservedVisible(bool visible);
+
+    /// The chart as people see it, title and legend included, at `scale` device pixels per pixel.
+    [[nodiscard]] QImage image(double scale = 2) const;
+    /// PNG, PDF, or SVG where Qt has it, by the file's suffix. The error is a sentence for the user.
+    [[nodiscard]] Result<void> saveImage(const QString& path) const;
+    /// The visible steps as tab-separated text: step, bytes of every phase, reserved bytes, line.
+    [[nodiscard]] QString values() const;
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+signals:
+    /// A point was clicked: index into the Run.
+    void recordActivated(qint64 recordIndex);
+    /// A run is on the chart.
+    void seriesChanged();
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+private:
+    void prepare();
+    void adopt(std::shared_ptr<const PeakSeries> series);
+    void moveCursor(int points);
+    void activateCursor();
+    void updateLegend();
+    void updateTexts();
+    [[nodiscard]] QString subtitle() const;
+    [[nodiscard]] QString description() const;
+
+    std::shared_ptr<const Run> m_run;
+    std::shared_ptr<const PeakSeries> m_series;
+    QFutureWatcher<std::shared_ptr<const PeakSeries>> m_watcher;
+    bool m_outdated = false; ///< a newer run or rank came while one was being prepared
+    ViewState* m_ownView = nullptr;
+    ViewState* m_view = nullptr;
+    QLabel* m_title = nullptr;
+    QLabel* m_subtitle = nullptr;
+    PeaksPlot* m_plot = nullptr;
+    ChartLegend* m_legend = nullptr;
+};
+
+} // namespace headroom
