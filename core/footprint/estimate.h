@@ -13,7 +13,7 @@ namespace headroom {
 /// ("model.layers is not known"); `footprint` is then unspecified.
 [[nodiscard]] Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
 
-enum class Unit : std::uint8_t { Bytes, Count, Factor };
+enum class Unit : std::uint8_t { Size, Number, Factor };
 
 /// One line of the working: name, formula in symbols, the same with the user's numbers, value, and what it is made of.
 struct Term
@@ -22,7 +22,7 @@ struct Term
     std::string formula; ///< "L·12h² + V·h"
     std::string substituted; ///< "24 × 12 × 1,024² + 50,000 × 1,024"
     double value = 0;
-    Unit unit = Unit::Bytes;
+    Unit unit = Unit::Size; ///< Size: bytes
     std::vector<Term> parts;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/footprint.h"
+#include "insight/run_summary.h"
 #include "plan/training_plan.h"
 #include "runlog/run.h"
 #include "units/problem.h"
@@ -52,6 +53,7 @@ struct Situation
     const Footprint* footprint = nullptr;
     const Footprint* originalFootprint = nullptr;
     const Run* run = nullptr;
+    const RunSummary* summary = nullptr; ///< of `run`; both or neither
     Calibration calibration;
 };
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/rule.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom {
+
+namespace {
+
+// In the order in which a user should read findings of equal severity: first where the peak is, then why.
+constexpr std::array rules{phaseVerdict, globalBatchEquation, recomputeNotLoaded,    inFlightGrowth,
+                           unevenSplit,  statisticsNotReset,  reservedAboveAllocated};
+
+} // namespace
+
+std::vector<Finding> diagnose(const Situation& situation)
+{
+    Situation complete = situation;
+    RunSummary summary;
+    if (complete.run != nullptr && complete.summary == nullptr) {
+        summary = summarise(*complete.run);
+        complete.summary = &summary;
+    }
+    if (complete.run != nullptr && complete.run->isEmpty()) {
+        complete.run = nullptr;
+    }
+    std::vector<Finding> findings;
+    for (const Rule rule : rules) {
+        rule(complete, findings);
+    }
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+    return findings;
+}
+
+} // namespace headroom

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "insight/finding.h"
+
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// A rule adds the findings that the situation gives rise to. Each has a test where it fires and one where it must not.
+using Rule = void (*)(const Situation& situation, std::vector<Finding>& findings);
+
+// rules_phase.cpp: what the log's peaks say
+void phaseVerdict(const Situation& situation, std::vector<Finding>& findings);
+void statisticsNotReset(const Situation& situation, std::vector<Finding>& findings);
+void reservedAboveAllocated(const Situation& situation, std::vector<Finding>& findings);
+
+// rules_batch.cpp: micro-batch, accumulation, global batch
+void globalBatchEquation(const Situation& situation, std::vector<Finding>& findings);
+
+// rules_pipeline.cpp: layers and micro-batches over the stages
+void unevenSplit(const Situation& situation, std::vector<Finding>& findings);
+void inFlightGrowth(const Situation& situation, std::vector<Finding>& findings);
+
+// rules_recompute.cpp: is it really on
+void recomputeNotLoaded(const Situation& situation, std::vector<Finding>& findings);
+
+// mend.cpp: what a plan edit would do
+/// The plan with the edits made, origin Edited; null when one of them is not a legal value.
+[[nodiscard]] std::optional<TrainingPlan> edited(const TrainingPlan& plan, const std::vector<PlanEdit>& edits);
+/// A mend with its predicted peak; null when the edited plan cannot be estimated.
+[[nodiscard]] std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<PlanEdit> edits);
+/// Halves the micro-batch and doubles the accumulation, so that the global batch stays; null at micro-batch 1 or an odd
+/// one.
+[[nodiscard]] std::optional<Mend> halveMicroBatch(const Situation& situation);
+[[nodiscard]] std::optional<Mend> recomputeFully(const Situation& situation);
+[[nodiscard]] std::optional<Mend> doubleStages(const Situation& situation);
+
+/// Evidence for a value of the plan: its file and line, or "default" where nobody wrote it.
+[[nodiscard]] Evidence evidenceOf(const TrainingPlan& plan, const std::string& field);
+/// Evidence for a record: "step 121, 77.90 GiB" with its file and line.
+[[nodiscard]] Evidence evidenceOf(const Run& run, std::size_t record);
+
+} // namespace headroom
