@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/catalog.h"
+#include "config/config_document.h"
+#include "config/config_format.h"
+#include "plan/training_plan.h"
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// A config file as opened: its document, its format and the plan it states by itself.
+struct OpenedConfig
+{
+    ConfigDocument document;
+    const ConfigFormat* format = nullptr; ///< of the ConfigFormats given to openConfig
+    TrainingPlan plan;
+    std::vector<Problem> problems; ///< of the document and of the reading
+};
+
+[[nodiscard]] Result<OpenedConfig> openConfig(const std::filesystem::path& path, const ConfigFormats& formats,
+                                              const Catalog& catalog);
+[[nodiscard]] Result<OpenedConfig> openConfig(ConfigDocument document, const ConfigFormats& formats,
+                                              const Catalog& catalog);
+
+/// The fields that describe a model, from a preset's name or from a file (an HF config.json, a config of any format).
+[[nodiscard]] Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats,
+                                             const Catalog& catalog);
+
+/// Puts the plans together: the model beneath, then the configs in order, later ones winning. Resolves the capacity of
+/// the GPU named where no capacity is stated.
+[[nodiscard]] TrainingPlan composePlan(const TrainingPlan& model, std::span<const OpenedConfig> configs,
+                                       const Catalog& catalog);
+/// Sets the capacity from the plan's GPU name, unless a capacity is stated; the problem names a GPU that is not known.
+[[nodiscard]] Result<void> resolveGpu(TrainingPlan& plan, const Catalog& catalog);
+
+} // namespace headroom
