@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workspace/knob_text.h"
+
+#include <QCoreApplication>
+
+namespace headroom {
+namespace {
+
+class Words
+{
+    Q_DECLARE_TR_FUNCTIONS(Knobs)
+};
+
+} // namespace
+
+QString knobTitle(Knob knob)
+{
+    switch (knob) {
+    case Knob::PipelineStages:
+        return Words::tr("Pipeline stages");
+    case Knob::TensorParallel:
+        return Words::tr("Tensor parallel");
+    case Knob::DataParallel:
+        return Words::tr("Data parallel");
+    case Knob::MicroBatch:
+        return Words::tr("Micro-batch size");
+    case Knob::Accumulation:
+        return Words::tr("Accumulation steps");
+    case Knob::SequenceLength:
+        return Words::tr("Sequence length");
+    case Knob::RecomputedLayers:
+        return Words::tr("Recomputed layers");
+    }
+    return {};
+}
+
+QString knobMeaning(Knob knob)
+{
+    switch (knob) {
+    case Knob::PipelineStages:
+        return Words::tr("GPUs that share the layers. More stages: fewer layers on each GPU, but more micro-batches in "
+                         "flight on the first ones. The global batch stays.");
+    case Knob::TensorParallel:
+        return Words::tr("GPUs that share every layer. It must divide the attention heads.");
+    case Knob::DataParallel:
+        return Words::tr(
+            "Copies of the model that train on different samples. The memory of one GPU changes only where "
+            "the state is sharded.");
+    case Knob::MicroBatch:
+        return Words::tr("Samples in one forward pass of one copy. The activations grow in proportion to it.");
+    case Knob::Accumulation:
+        return Words::tr("Micro-batches per training step. It costs no memory beyond the micro-batches in flight.");
+    case Knob::SequenceLength:
+        return Words::tr("Tokens of one sample. The activations grow in proportion to it.");
+    case Knob::RecomputedLayers:
+        return Words::tr("Layers of each stage whose activations are computed again in the backward pass.");
+    }
+    return {};
+}
+
+QString granularityTitle(Granularity granularity)
+{
+    switch (granularity) {
+    case Granularity::None:
+        return Words::tr("None");
+    case Granularity::Selective:
+        return Words::tr("Selective");
+    case Granularity::Full:
+        return Words::tr("Full");
+    }
+    return {};
+}
+
+} // namespace headroom

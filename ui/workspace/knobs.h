@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "insight/finding.h"
+#include "plan/training_plan.h"
+#include "units/text.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// What the user can turn. Every knob stands for one canonical field; none of them touches the global batch.
+enum class Knob : std::uint8_t {
+    PipelineStages,
+    TensorParallel,
+    DataParallel,
+    MicroBatch,
+    Accumulation,
+    SequenceLength,
+    RecomputedLayers
+};
+inline constexpr std::array allKnobs{Knob::PipelineStages,  Knob::TensorParallel, Knob::DataParallel,
+                                     Knob::MicroBatch,      Knob::Accumulation,   Knob::SequenceLength,
+                                     Knob::RecomputedLayers};
+
+/// What follows when a knob turns.
+struct KnobLinks
+{
+    bool keepGlobalBatch = false; ///< micro-batch and data-parallel size adjust the accumulation
+    bool keepGpuCount = false; ///< pipeline and tensor parallelism adjust the data-parallel size
+};
+
+struct KnobStop
+{
+    std::int64_t value = 0;
+    bool isUneven = false; ///< layers are not divisible by this number of stages
+
+    friend bool operator==(const KnobStop&, const KnobStop&) = default;
+};
+
+[[nodiscard]] std::string_view knobField(Knob knob);
+
+/// The value in effect: stated, or what the plan derives for it.
+[[nodiscard]] std::int64_t knobValue(Knob knob, const TrainingPlan& plan);
+
+/// Why this value is impossible for the plan; empty when it is not.
+[[nodiscard]] std::optional<Text> knobObjection(Knob knob, const TrainingPlan& plan, std::int64_t value,
+                                                KnobLinks links = {});
+
+/// The values a slider offers, ascending: those people use (divisors of the layers and heads, powers of two and their
+/// halves between), the original one and the present one, without those that are impossible.
+[[nodiscard]] std::vector<KnobStop> knobStops(Knob knob, const TrainingPlan& plan, const TrainingPlan& original,
+                                              KnobLinks links = {});
+
+/// The edits that give the knob this value, with what follows from `links`.
+[[nodiscard]] std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_t value,
+                                              KnobLinks links = {});
+
+/// The granularity in effect: `enabled: false` wins.
+[[nodiscard]] Granularity effectiveGranularity(const TrainingPlan& plan);
+[[nodiscard]] std::vector<PlanEdit> granularityEdits(const TrainingPlan& plan, const TrainingPlan& original,
+                                                     Granularity granularity);
+
+/// The plan with the edits made, their origin Edited. An edit without a value, or back to what `original` says, takes
+/// the field from `original`, origin included. Fails when a field does not take the text.
+[[nodiscard]] Result<TrainingPlan> withEdits(TrainingPlan plan, const TrainingPlan& original,
+                                             const std::vector<PlanEdit>& edits);
+
+} // namespace headroom

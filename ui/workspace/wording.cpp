@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workspace/wording.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+namespace headroom {
+
+QString translated(const Text& text)
+{
+    return toQString(text.fill(QCoreApplication::translate("core", text.pattern.c_str()).toStdString()));
+}
+
+QString translated(const Problem& problem)
+{
+    const QString sentence = translated(problem.text);
+    const QString file = toQString(problem.file);
+    if (file.isEmpty()) {
+        return sentence;
+    }
+    if (problem.line > 0) {
+        return QStringLiteral("%1:%2: %3").arg(file, QString::number(problem.line), sentence);
+    }
+    return QStringLiteral("%1: %2").arg(file, sentence);
+}
+
+QString grouped(qint64 value)
+{
+    QString digits = QString::number(value);
+    const qsizetype first = value < 0 ? 1 : 0;
+    for (qsizetype place = digits.size() - 3; place > first; place -= 3) {
+        digits.insert(place, QChar(0x202F));
+    }
+    return digits;
+}
+
+QString gibNumber(Bytes bytes, int decimals)
+{
+    QLocale locale;
+    locale.setNumberOptions(QLocale::OmitGroupSeparator);
+    return locale.toString(bytes.gib(), 'f', decimals);
+}
+
+QString gibText(Bytes bytes, int decimals)
+{
+    return QStringLiteral("%1 GiB").arg(gibNumber(bytes, decimals));
+}
+
+QString toQString(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+QString pathText(const std::filesystem::path& path)
+{
+    return QString::fromStdString(path.string());
+}
+
+std::filesystem::path toPath(const QString& path)
+{
+    return std::filesystem::path(path.toStdString());
+}
+
+QString fileName(const std::filesystem::path& path)
+{
+    const auto name = path.filename();
+    return pathText(name.empty() ? path : name);
+}
+
+} // namespace headroom

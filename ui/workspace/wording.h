@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "units/bytes.h"
+#include "units/problem.h"
+#include "units/text.h"
+
+#include <QString>
+
+#include <filesystem>
+
+namespace headroom {
+
+/// A core sentence in the language of the window.
+[[nodiscard]] QString translated(const Text& text);
+/// "train.log:12: …", "train.log: …" or "…".
+[[nodiscard]] QString translated(const Problem& problem);
+
+/// "1 204 311": groups of three with a narrow no-break space, which no locale reads as a decimal sign.
+[[nodiscard]] QString grouped(qint64 value);
+/// "83.4 GiB", one decimal, in the window's locale.
+[[nodiscard]] QString gibText(Bytes bytes, int decimals = 1);
+/// The number of gibText alone: "83.4".
+[[nodiscard]] QString gibNumber(Bytes bytes, int decimals = 1);
+
+[[nodiscard]] QString toQString(std::string_view text);
+[[nodiscard]] QString pathText(const std::filesystem::path& path);
+[[nodiscard]] std::filesystem::path toPath(const QString& path);
+/// File name only; the whole path when there is none.
+[[nodiscard]] QString fileName(const std::filesystem::path& path);
+
+} // namespace headroom

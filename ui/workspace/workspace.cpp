@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workspace/workspace.h"
+
+#include "footprint/estimate.h"
+#include "plan/fields.h"
+#include "workspace/config_export.h"
+#include "workspace/open_job.h"
+#include "workspace/wording.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+namespace headroom {
+namespace {
+
+constexpr int undoLimit = 200;
+
+std::optional<Footprint> estimated(const Draft& draft)
+{
+    Footprint footprint;
+    return estimate(draft.plan, draft.calibration, footprint) ? std::optional(std::move(footprint)) : std::nullopt;
+}
+
+bool describesModel(std::string_view key)
+{
+    constexpr std::array<std::string_view, 5> groups{"model.", "moe.", "mla.", "vision.", "projector."};
+    return std::any_of(groups.begin(), groups.end(), [&](std::string_view group) { return key.starts_with(group); });
+}
+
+bool samePath(const std::filesystem::path& a, const std::filesystem::path& b)
+{
+    std::error_code error;
+    return a == b || std::filesystem::equivalent(a, b, error);
+}
+
+} // namespace
+
+Workspace::Workspace(std::shared_ptr<const Library> library, QObject* parent)
+    : QObject(parent)
+    , m_library(std::move(library))
+    , m_job(new OpenJob(m_library, this))
+{
+    m_undo.setUndoLimit(undoLimit);
+    m_settle.setSingleShot(true);
+    m_settle.setInterval(settleMs);
+    connect(&m_settle, &QTimer::timeout, this, &Workspace::settle);
+    connect(m_job, &OpenJob::started, this, &Workspace::openingChanged);
+    connect(m_job, &OpenJob::progressed, this, &Workspace::openingProgressed);
+    connect(m_job, &OpenJob::cancelled, this, &Workspace::openingChanged);
+    connect(m_job, &OpenJob::finished, this, [this](const OpenedFiles& files) {
+        take(files);
+        emit openingChanged();
+    });
+}
+
+Workspace::~Workspace()
+{
+    m_undo.disconnect(this);
+}
+
+void Workspace::open(const QStringList& paths)
+{
+    if (paths.isEmpty()) {
+        return;
+    }
+    std::vector<std::filesystem::path> files;
+    for (const QString& path : paths) {
+        files.push_back(toPath(path));
+    }
+    m_job->start(files);
+}
+
+void Workspace::cancelOpening()
+{
+    m_job->cancel();
+}
+
+bool Workspace::isOpening() const
+{
+    return m_job->isRunning();
+}
+
+void Workspace::reload()
+{
+    open(openPaths());
+}
+
+QStringList Workspace::openPaths() const
+{
+    QStringList paths;
+    if (m_log) {
+        for (const auto& path : m_log->paths) {
+            paths.append(pathText(path));
+        }
+    }
+    if (m_config) {
+        paths.append(pathText(m_config->path));
+    }
+    if (m_model) {
+        paths.append(pathText(m_model->path));
+    }
+    return paths;
+}
+
+void Workspace::close()
+{
+    m_job->cancel();
+    m_log.reset();
+    m_config.reset();
+    m_model.reset();
+    m_pinned.reset();
+    m_openProblems.clear();
+    m_draft = {};
+    startFromFiles({});
+    recompute();
+    settle();
+    emit documentsChanged();
+}
+
+void Workspace::take(const OpenedFiles& files)
+{
+    for (const Problem& problem : files.problems) {
+        emit openFailed(translated(problem));
+    }
+    if (!files.log && !files.config && !files.model) {
+        return;
+    }
+    m_openProblems = files.problems;
+    if (files.log) {
+        m_log = files.log;
+    }
+    if (files.model) {
+        m_model = files.model;
+    }
+    if (files.model && m_config && !files.config) {
+        // The config stays what it is; the model is a change the user can undo.
+        useModel(files.model->plan, fileName(files.model->path));
+    } else if (files.model || files.config) {
+        takeFiles(files);
+    }
+    recompute();
+    settle();
+    emit documentsChanged();
+    emit opened(openPaths());
+}
+
+void Workspace::takeFiles(const OpenedFiles& files)
+{
+    // Opening the same config again keeps what the user has turned, a different one starts afresh.
+    const bool isSameConfig = !files.config || (m_config && samePath(files.config->path, m_config->path));
+    std::vector<PlanEdit> kept;
+    for (const FieldDifference& field : difference(m_original.plan, m_draft.plan)) {
+        if (field.key.starts_with("hardware.") || (isSameConfig && !(files.model && describesModel(field.key)))) {
+            kept.push_back({field.key, field.after});
+        }
+    }
+    if (!isSameConfig) {
+        m_draft.calibration = {};
+        m_pinned.reset();
+        if (!files.model) {
+            m_model.reset();
+        }
+    }
+    if (files.config) {
+        m_config = files.config;
+    }
+    startFromFiles(kept);
+}
+
+void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
+{
+    const std::span<const OpenedConfig> configs
+        = m_config ? std::span<const OpenedConfig>(&m_config->opened, 1) : std::span<const OpenedConfig>();
+    m_original.calibration = {};
+    m_original.plan = composePlan(m_model ? m_model->plan : TrainingPlan{}, configs, m_library->catalog);
+    m_draft.plan = m_original.plan;
+    for (const PlanEdit& edit : edits) {
+        // A file that names its GPU wins over the one chosen before.
+        if (edit.field.starts_with("hardware.") && m_original.plan.hardware.capacityBytes.isKnown()) {
+            continue;
+        }
+        if (auto plan = withEdits(m_draft.plan, m_original.plan, {edit})) {
+            m_draft.plan = std::move(*plan);
+        }
+    }
+    m_undo.clear();
+    m_savedBytes = m_config ? m_config->opened.document.bytes() : std::string();
+    computeBaseline();
+}
+
+QString Workspace::baselineName() const
+{
+    if (m_pinned) {
+        return tr("pinned");
+    }
+    return m_config ? fileName(m_config->path) : tr("original");
+}
+
+std::optional<Bytes> Workspace::capacity() const
+{
+    const Count& capacity = plan().hardware.capacityBytes;
+    return capacity.isKnown() && capacity.value > 0 ? std::optional(Bytes{capacity.value}) : std::nullopt;
+}
+
+std::vector<std::optional<Bytes>> Workspace::measuredStages() const
+{
+    const bool isSameSplit = plan().parallel.pp.value == m_original.plan.parallel.pp.value;
+    return m_log && isSameSplit ? measuredPerStage(m_log->overview, m_original.plan)
+                                : std::vector<std::optional<Bytes>>();
+}
+
+std::vector<Problem> Workspace::problems() const
+{
+    std::vector<Problem> all = m_openProblems;
+    const auto add = [&all](const std::vector<Problem>& more) {
+        std::copy_if(more.begin(), more.end(), std::back_inserter(all),
+                     [&](const Problem& problem) { return std::find(all.begin(), all.end(), problem) == all.end(); });
+    };
+    add(m_library->formats.problems);
+    add(m_library->catalog.problems);
+    if (m_config) {
+        add(m_config->opened.problems);
+    }
+    if (m_log) {
+        all.insert(all.end(), m_log->run->problems.begin(), m_log->run->problems.end());
+    }
+    return all;
+}
+
+qint64 Workspace::problemCount() const
+{
+    const qint64 unlisted = m_log ? m_log->run->problemCount - static_cast<qint64>(m_log->run->problems.size()) : 0;
+    return static_cast<qint64>(problems().size()) + unlisted;
+}
+
+void Workspace::recompute()
+{
+    if (!m_footprint) {
+        m_footprint.emplace();
+    }
+    if (auto done = estimate(m_draft.plan, m_draft.calibration, *m_footprint); !done) {
+        m_obstacle = std::move(done.error());
+        m_footprint.reset();
+    }
+    VerdictInput input;
+    input.footprint = footprint();
+    input.obstacle = m_footprint || isEmpty() ? QString() : translated(m_obstacle);
+    input.capacity = capacity();
+    input.hasOwnK = m_draft.calibration.k.has_value();
+    input.run = m_log ? m_log->run.get() : nullptr;
+    input.summary = m_log ? &m_log->summary : nullptr;
+    input.originalFootprint = m_originalFootprint ? &*m_originalFootprint : nullptr;
+    m_verdict = judge(input);
+    emit draftChanged();
+}
+
+void Workspace::computeBaseline()
+{
+    m_originalFootprint = estimated(m_original);
+    m_baselineFootprint = m_pinned ? estimated(*m_pinned) : m_originalFootprint;
+}
+
+void Workspace::settle()
+{
+    Situation situation;
+    situation.plan = &m_draft.plan;
+    situation.original = &m_original.plan;
+    situation.footprint = footprint();
+    situation.originalFootprint = m_originalFootprint ? &*m_originalFootprint : nullptr;
+    situation.run = m_log ? m_log->run.get() : nullptr;
+    situation.summary = m_log ? &m_log->summary : nullptr;
+    situation.calibration = m_draft.calibration;
+    m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
+    emit findingsChanged();
+
+    const auto adjusted = adjustedConfig();
+    m_isModified = m_config && (!adjusted || adjusted->bytes() != m_savedBytes);
+    emit configChanged();
+}
+
+Result<ConfigDocument> Workspace::adjustedConfig() const
+{
+    if (!m_config) {
+        return failure(Text(HEADROOM_TR("core", "no config is open")));
+    }
+    return headroom::adjustedConfig(*m_config, m_original.plan, m_draft.plan);
+}
+
+bool Workspace::configChangedOnDisk() const
+{
+    return m_config && changedOnDisk(*m_config);
+}
+
+Result<void> Workspace::exportConfig(const std::filesystem::path& path)
+{
+    auto adjusted = adjustedConfig();
+    if (!adjusted) {
+        return tl::unexpected(std::move(adjusted.error()));
+    }
+    const bool overwrites = samePath(path, m_config->path);
+    if (overwrites && configChangedOnDisk()) {
+        return failure(Text(HEADROOM_TR("core", "the file has changed since it was opened; reload it first")),
+                       path.filename().string());
+    }
+    if (auto saved = adjusted->save(path); !saved) {
+        return saved;
+    }
+    m_savedBytes = adjusted->bytes();
+    if (overwrites) {
+        // The file now says what the draft says: it is the new starting point. Undo still reaches what was before.
+        auto opened = openConfig(std::move(*adjusted), m_library->formats, m_library->catalog);
+        if (!opened) {
+            return tl::unexpected(std::move(opened.error()));
+        }
+        m_config->opened = std::move(*opened);
+        m_original.plan
+            = composePlan(m_model ? m_model->plan : TrainingPlan{}, {&m_config->opened, 1}, m_library->catalog);
+        computeBaseline();
+        recompute();
+    }
+    m_undo.setClean();
+    settle();
+    return {};
+}
+
+} // namespace headroom

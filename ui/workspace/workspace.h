@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "insight/finding.h"
+#include "workspace/draft.h"
+#include "workspace/knobs.h"
+#include "workspace/open_files.h"
+#include "workspace/verdict.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <QUndoStack>
+
+#include <memory>
+#include <optional>
+
+namespace headroom {
+
+class OpenJob;
+
+/// The open documents and the plan the user is turning knobs on. Widgets show what is here and ask for changes; nothing
+/// else computes. The estimate follows every change at once; findings and the adjusted config, which cost more, follow
+/// within `settleMs`.
+class Workspace : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit Workspace(std::shared_ptr<const Library> library, QObject* parent = nullptr);
+    ~Workspace() override;
+
+    void open(const QStringList& paths);
+    void cancelOpening();
+    void reload();
+    void close();
+    [[nodiscard]] bool isOpening() const;
+    [[nodiscard]] bool isEmpty() const { return !m_log && !m_config && !m_model; }
+    [[nodiscard]] QStringList openPaths() const;
+
+    [[nodiscard]] const Library& library() const { return *m_library; }
+    [[nodiscard]] const LoadedLog* log() const { return m_log ? &*m_log : nullptr; }
+    [[nodiscard]] const LoadedConfig* config() const { return m_config ? &*m_config : nullptr; }
+    [[nodiscard]] const LoadedModel* model() const { return m_model ? &*m_model : nullptr; }
+    [[nodiscard]] const Draft& draft() const { return m_draft; }
+    [[nodiscard]] const TrainingPlan& plan() const { return m_draft.plan; }
+    [[nodiscard]] const Draft& original() const { return m_original; }
+
+    [[nodiscard]] const Footprint* footprint() const { return m_footprint ? &*m_footprint : nullptr; }
+    [[nodiscard]] const Footprint* baseline() const { return m_baselineFootprint ? &*m_baselineFootprint : nullptr; }
+    [[nodiscard]] QString baselineName() const;
+    [[nodiscard]] std::optional<Bytes> capacity() const;
+    /// Of the stages of the plan as it stands; empty when the log was made with another number of them.
+    [[nodiscard]] std::vector<std::optional<Bytes>> measuredStages() const;
+    [[nodiscard]] const Verdict& verdict() const { return m_verdict; }
+    [[nodiscard]] const std::vector<Finding>& findings() const { return m_findings; }
+    [[nodiscard]] std::vector<Problem> problems() const;
+    /// All that could not be understood, of which problems() may hold only the first.
+    [[nodiscard]] qint64 problemCount() const;
+
+    [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
+    [[nodiscard]] KnobLinks links() const { return m_links; }
+    void setLinks(KnobLinks links);
+    /// Consecutive edits with the same key become one step of undo, until endGesture().
+    void edit(const std::vector<PlanEdit>& edits, const QString& text, int mergeKey = 0);
+    void turnKnob(Knob knob, qint64 value);
+    void resetKnob(Knob knob);
+    void setGranularity(Granularity granularity);
+    void setK(std::optional<double> k);
+    void endGesture();
+    void mend(const Mend& mend);
+    void resetAll();
+    void useModel(const TrainingPlan& model, const QString& title);
+    void chooseGpu(const Gpu& gpu);
+    void chooseCapacity(Bytes capacity);
+    /// Outlines the estimate as it stands; resetBaseline() goes back to the files.
+    void pinBaseline();
+    void resetBaseline();
+
+    /// The config with the edits, byte for byte the file where nothing was edited; the reason when that is impossible.
+    [[nodiscard]] Result<ConfigDocument> adjustedConfig() const;
+    [[nodiscard]] bool isModified() const { return m_isModified; }
+    [[nodiscard]] bool configChangedOnDisk() const;
+    [[nodiscard]] Result<void> exportConfig(const std::filesystem::path& path);
+
+    static constexpr int settleMs = 40;
+
+signals:
+    void documentsChanged();
+    void draftChanged(); ///< plan, calibration, footprint, baseline, capacity or verdict
+    void findingsChanged();
+    void configChanged(); ///< the adjusted config or whether it is saved
+    void openingChanged();
+    void openingProgressed(int permille, const QString& name);
+    void opened(const QStringList& paths);
+    void openFailed(const QString& sentence);
+
+private:
+    void take(const OpenedFiles& files);
+    void takeFiles(const OpenedFiles& files);
+    void startFromFiles(const std::vector<PlanEdit>& edits);
+    void applyDraft(const Draft& draft);
+    void push(Draft after, const QString& text, int mergeKey);
+    void recompute();
+    void computeBaseline();
+    void settle();
+
+    std::shared_ptr<const Library> m_library;
+    OpenJob* m_job;
+    QStringList m_opening;
+    std::optional<LoadedLog> m_log;
+    std::optional<LoadedConfig> m_config;
+    std::optional<LoadedModel> m_model;
+    std::vector<Problem> m_openProblems;
+    Draft m_original;
+    Draft m_draft;
+    std::optional<Draft> m_pinned;
+    std::optional<Footprint> m_footprint, m_originalFootprint, m_baselineFootprint;
+    Problem m_obstacle;
+    Verdict m_verdict;
+    std::vector<Finding> m_findings;
+    QUndoStack m_undo;
+    QTimer m_settle;
+    KnobLinks m_links;
+    int m_gesture = 1;
+    std::string m_savedBytes;
+    bool m_isModified = false;
+};
+
+} // namespace headroom
