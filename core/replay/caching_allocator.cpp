@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "replay/caching_allocator.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace headroom {
+
+namespace {
+
+// Names and values of c10/cuda/CUDACachingAllocator.cpp.
+constexpr std::int64_t minBlockSize = 512;
+constexpr std::int64_t smallSize = std::int64_t{1} << 20;
+constexpr std::int64_t smallBuffer = std::int64_t{2} << 20;
+constexpr std::int64_t largeBuffer = std::int64_t{20} << 20;
+constexpr std::int64_t minLargeAlloc = std::int64_t{10} << 20;
+constexpr std::int64_t roundLarge = std::int64_t{2} << 20;
+
+constexpr std::int64_t roundUp(std::int64_t value, std::int64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+constexpr std::int64_t roundDown(std::int64_t value, std::int64_t unit)
+{
+    return value / unit * unit;
+}
+
+std::int64_t segmentSize(std::int64_t size)
+{
+    return size <= smallSize ? smallBuffer : size < minLargeAlloc ? largeBuffer : roundUp(size, roundLarge);
+}
+
+/// The next of `divisions` steps between two powers of two; powers of two stay.
+std::int64_t nextDivision(std::int64_t size, std::int64_t divisions)
+{
+    const auto floor = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)));
+    const std::int64_t step = floor / static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(divisions)));
+    return step == 0 ? floor * 2 : roundUp(size, step);
+}
+
+} // namespace
+
+CachingAllocator::CachingAllocator(const AllocatorOptions& options)
+    : m_options(options)
+{
+    m_options.capacity = std::min(m_options.capacity, AllocatorOptions::unlimited);
+}
+
+std::int64_t CachingAllocator::roundedSize(std::int64_t bytes) const
+{
+    const std::int64_t divisions = m_options.roundupPower2Divisions;
+    if (divisions > 1 && bytes > minBlockSize * divisions) {
+        return nextDivision(bytes, divisions);
+    }
+    return std::max(minBlockSize, roundUp(bytes, minBlockSize));
+}
+
+CachingAllocator::Block CachingAllocator::allocate(std::int64_t bytes, std::uint32_t stream)
+{
+    if (bytes < 0 || bytes > m_options.capacity) {
+        return noBlock;
+    }
+    const std::int64_t size = roundedSize(bytes);
+    const std::uint32_t pool = poolFor(size, stream);
+    Block block = takeFree(size, pool);
+    if (block == noBlock) {
+        block = fromDevice(size, pool);
+        if (block == noBlock && releaseOversize(size, pool)) {
+            block = fromDevice(size, pool);
+        }
+        if (block == noBlock) {
+            synchronize();
+            emptyCache();
+            ++m_statistics.retries;
+            block = fromDevice(size, pool);
+        }
+        if (block == noBlock) {
+            return noBlock;
+        }
+    }
+    const std::int64_t rest = m_blocks[block].size - size;
+    const bool isFine = m_pools[pool].isSmall || m_options.expandableSegments;
+    if (isFine ? rest >= minBlockSize : size < m_options.maxSplitSize && rest > smallSize) {
+        splitOff(block, size);
+    }
+    m_blocks[block].requested = bytes;
+    AllocatorStatistics& now = m_statistics;
+    now.allocated += m_blocks[block].size;
+    now.active += m_blocks[block].size;
+    now.requested += bytes;
+    now.peakAllocated = std::max(now.peakAllocated, now.allocated);
+    now.peakActive = std::max(now.peakActive, now.active);
+    now.peakRequested = std::max(now.peakRequested, now.requested);
+    return block;
+}
+
+void CachingAllocator::free(Block block)
+{
+    m_statistics.allocated -= m_blocks[block].size;
+    m_statistics.active -= m_blocks[block].size;
+    m_statistics.requested -= m_blocks[block].requested;
+    returnToPool(block);
+}
+
+void CachingAllocator::freeInUse(Block block)
+{
+    m_statistics.allocated -= m_blocks[block].size;
+    m_statistics.requested -= m_blocks[block].requested;
+    m_pending.push_back(block);
+}
+
+void CachingAllocator::synchronize()
+{
+    for (const Block block : m_pending) {
+        m_statistics.active -= m_blocks[block].size;
+        returnToPool(block);
+    }
+    m_pending.clear();
+}
+
+void CachingAllocator::emptyCache()
+{
+    std::vector<Block> candidates;
+    for (const Pool& pool : m_pools) {
+        for (const FreeEntry& entry : pool.free) {
+            candidates.push_back(entry.block);
+        }
+    }
+    for (const Block block : candidates) {
+        if (m_blocks[block].isExpandable) {
+            unmap(block);
+        } else if (m_blocks[block].previous == noBlock && m_blocks[block].next == noBlock) {
+            releaseSegment(block);
+        }
+    }
+}
+
+void CachingAllocator::resetPeaks()
+{
+    AllocatorStatistics& now = m_statistics;
+    now.peakAllocated = now.allocated;
+    now.peakActive = now.active;
+    now.peakRequested = now.requested;
+    now.peakReserved = now.reserved;
+}
+
+std::int64_t CachingAllocator::largestFreeBlock() const
+{
+    std::int64_t largest = 0;
+    for (const Pool& pool : m_pools) {
+        largest = std::max(largest, pool.free.empty() ? 0 : pool.free.back().size);
+    }
+    return largest;
+}
+
+std::uint32_t CachingAllocator::poolFor(std::int64_t size, std::uint32_t stream)
+{
+    while (m_pools.size() < std::size_t{stream} * 2 + 2) {
+        m_pools.emplace_back();
+        m_pools.back().isSmall = m_pools.size() % 2 == 0;
+    }
+    return stream * 2 + (size <= smallSize ? 1 : 0);
+}
+
+CachingAllocator::Block CachingAllocator::newBlock(const BlockData& data)
+{
+    if (m_spare.empty()) {
+        m_blocks.push_back(data);
+        return static_cast<Block>(m_blocks.size() - 1);
+    }
+    const Block block = m_spare.back();
+    m_spare.pop_back();
+    m_blocks[block] = data;
+    return block;
+}
+
+void CachingAllocator::insertFree(Block block)
+{
+    BlockData& data = m_blocks[block];
+    data.isFree = true;
+    std::vector<FreeEntry>& free = m_pools[data.pool].free;
+    const FreeEntry entry{data.size, data.address, block};
+    free.insert(std::lower_bound(free.begin(), free.end(), entry), entry);
+}
+
+void CachingAllocator::eraseFree(Block block)
+{
+    BlockData& data = m_blocks[block];
+    data.isFree = false;
+    std::vector<FreeEntry>& free = m_pools[data.pool].free;
+    free.erase(std::lower_bound(free.begin(), free.end(), FreeEntry{data.size, data.address, block}));
+}
+
+CachingAllocator::Block CachingAllocator::takeFree(std::int64_t size, std::uint32_t pool)
+{
+    std::vector<FreeEntry>& free = m_pools[pool].free;
+    auto found = std::lower_bound(free.begin(), free.end(), FreeEntry{size, -1, noBlock});
+    if (found == free.end()) {
+        return noBlock;
+    }
+    // A block before unmapped address space can grow, so it is kept for larger requests while another one serves.
+    const auto expandableSize = [this](const FreeEntry& entry) {
+        const Block next = m_blocks[entry.block].next;
+        return entry.size + (next != noBlock && !m_blocks[next].isMapped ? m_blocks[next].size : 0);
+    };
+    while (m_blocks[found->block].isExpandable && std::next(found) != free.end()
+           && expandableSize(*std::next(found)) < expandableSize(*found)) {
+        ++found;
+    }
+    constexpr std::int64_t maxNonSplitRounding = largeBuffer;
+    const bool isOversize = size < m_options.maxSplitSize ? found->size >= m_options.maxSplitSize
+                                                          : found->size >= size + maxNonSplitRounding;
+    if (isOversize) {
+        return noBlock;
+    }
+    const Block block = found->block;
+    free.erase(found);
+    m_blocks[block].isFree = false;
+    return block;
+}
+
+CachingAllocator::Block CachingAllocator::fromDevice(std::int64_t size, std::uint32_t pool)
+{
+    if (m_options.expandableSegments) {
+        return fromExpandable(size, pool);
+    }
+    const std::int64_t segment = segmentSize(size);
+    if (segment > m_options.capacity - m_statistics.reserved) {
+        return noBlock;
+    }
+    // Segments never touch, so that blocks of two segments are never taken for neighbours.
+    const Block block = newBlock({m_nextAddress, segment, 0, noBlock, noBlock, pool, false, true, false});
+    m_nextAddress += segment + smallBuffer;
+    m_statistics.reserved += segment;
+    m_statistics.peakReserved = std::max(m_statistics.peakReserved, m_statistics.reserved);
+    ++m_statistics.segments;
+    ++m_statistics.deviceAllocations;
+    return block;
+}
+
+CachingAllocator::Block CachingAllocator::expandableCandidate(std::int64_t size, std::uint32_t pool)
+{
+    const auto isAvailable
+        = [this](Block block) { return block != noBlock && (m_blocks[block].isFree || !m_blocks[block].isMapped); };
+    for (Block block = m_pools[pool].expandable; block != noBlock; block = m_blocks[block].next) {
+        if (m_blocks[block].isMapped) {
+            continue;
+        }
+        const Block first = isAvailable(m_blocks[block].previous) ? m_blocks[block].previous : block;
+        std::int64_t available = 0;
+        for (Block at = first; available < size && isAvailable(at); at = m_blocks[at].next) {
+            available += m_blocks[at].size;
+        }
+        if (available >= size) {
+            return first;
+        }
+    }
+    return noBlock;
+}
+
+CachingAllocator::Block CachingAllocator::fromExpandable(std::int64_t size, std::uint32_t pool)
+{
+    if (m_pools[pool].expandable == noBlock) {
+        // PyTorch reserves 9/8 of the device's memory as address space for each segment.
+        const std::int64_t span = roundUp(m_options.capacity / 8 * 9 + largeBuffer, largeBuffer);
+        m_pools[pool].expandable = newBlock({0, span, 0, noBlock, noBlock, pool, false, false, true});
+    }
+    Block block = expandableCandidate(size, pool);
+    if (block == noBlock) {
+        return noBlock;
+    }
+    if (!m_blocks[block].isMapped && !map(block, std::min(m_blocks[block].size, size))) {
+        return noBlock;
+    }
+    // Mapping merges with the free blocks around, so the block in front keeps its index and grows.
+    while (m_blocks[block].size < size) {
+        const Block next = m_blocks[block].next;
+        if (!map(next, std::min(size - m_blocks[block].size, m_blocks[next].size))) {
+            return noBlock;
+        }
+    }
+    eraseFree(block);
+    return block;
+}
+
+bool CachingAllocator::map(Block block, std::int64_t size)
+{
+    const std::uint32_t pool = m_blocks[block].pool;
+    const std::int64_t page = m_pools[pool].isSmall ? smallBuffer : largeBuffer;
+    const std::int64_t bytes = roundUp(size, page);
+    if (bytes > m_options.capacity - m_statistics.reserved) {
+        return false;
+    }
+    m_statistics.reserved += bytes;
+    m_statistics.peakReserved = std::max(m_statistics.peakReserved, m_statistics.reserved);
+    ++m_statistics.deviceAllocations;
+    if (bytes < m_blocks[block].size) {
+        BlockData rest = m_blocks[block];
+        rest.address += bytes;
+        rest.size -= bytes;
+        rest.previous = block;
+        const Block tail = newBlock(rest);
+        if (rest.next != noBlock) {
+            m_blocks[rest.next].previous = tail;
+        }
+        m_blocks[block].next = tail;
+        m_blocks[block].size = bytes;
+    }
+    m_blocks[block].isMapped = true;
+    insertFree(merged(block));
+    return true;
+}
+
+void CachingAllocator::unmap(Block block)
+{
+    const BlockData whole = m_blocks[block];
+    const std::int64_t page = m_pools[whole.pool].isSmall ? smallBuffer : largeBuffer;
+    const std::int64_t begin = roundUp(whole.address, page);
+    const std::int64_t end = roundDown(whole.address + whole.size, page);
+    if (begin >= end) {
+        return;
+    }
+    eraseFree(block);
+    if (end < whole.address + whole.size) {
+        splitOff(block, end - whole.address);
+    }
+    if (begin > whole.address) {
+        splitOff(block, begin - whole.address);
+        insertFree(block);
+        block = m_blocks[block].next;
+        eraseFree(block);
+    }
+    m_blocks[block].isMapped = false;
+    m_statistics.reserved -= end - begin;
+    static_cast<void>(merged(block));
+}
+
+void CachingAllocator::splitOff(Block block, std::int64_t size)
+{
+    BlockData rest = m_blocks[block];
+    rest.address += size;
+    rest.size -= size;
+    rest.previous = block;
+    const Block tail = newBlock(rest);
+    if (rest.next != noBlock) {
+        m_blocks[rest.next].previous = tail;
+    }
+    m_blocks[block].next = tail;
+    m_blocks[block].size = size;
+    insertFree(tail);
+}
+
+/// Joins a block that is not in its pool with its free neighbours (unmapped ones, when it is unmapped); returns the
+/// block in front, which stands for all of them and is not in the pool either.
+CachingAllocator::Block CachingAllocator::merged(Block block)
+{
+    const bool isMapped = m_blocks[block].isMapped;
+    const auto joins = [&](Block other) {
+        return other != noBlock && m_blocks[other].isMapped == isMapped && (!isMapped || m_blocks[other].isFree);
+    };
+    const auto absorb = [this](Block front, Block back) {
+        m_blocks[front].size += m_blocks[back].size;
+        m_blocks[front].next = m_blocks[back].next;
+        if (m_blocks[back].next != noBlock) {
+            m_blocks[m_blocks[back].next].previous = front;
+        }
+        m_spare.push_back(back);
+    };
+    if (const Block next = m_blocks[block].next; joins(next)) {
+        if (isMapped) {
+            eraseFree(next);
+        }
+        absorb(block, next);
+    }
+    if (const Block previous = m_blocks[block].previous; joins(previous)) {
+        if (isMapped) {
+            eraseFree(previous);
+        }
+        absorb(previous, block);
+        block = previous;
+    }
+    return block;
+}
+
+void CachingAllocator::returnToPool(Block block)
+{
+    insertFree(merged(block));
+}
+
+void CachingAllocator::releaseSegment(Block block)
+{
+    eraseFree(block);
+    m_statistics.reserved -= m_blocks[block].size;
+    --m_statistics.segments;
+    m_spare.push_back(block);
+}
+
+bool CachingAllocator::releaseOversize(std::int64_t size, std::uint32_t pool)
+{
+    if (m_options.maxSplitSize >= AllocatorOptions::unlimited) {
+        return false;
+    }
+    const std::vector<FreeEntry>& free = m_pools[pool].free;
+    const std::int64_t least = std::max(size, m_options.maxSplitSize);
+    const auto found = std::lower_bound(free.begin(), free.end(), FreeEntry{least, -1, noBlock});
+    if (found != free.end()) {
+        releaseSegment(found->block);
+        return true;
+    }
+    std::int64_t released = 0;
+    while (released < size && !free.empty() && free.back().size >= m_options.maxSplitSize) {
+        released += free.back().size;
+        releaseSegment(free.back().block);
+    }
+    return released >= size;
+}
+
+} // namespace headroom
