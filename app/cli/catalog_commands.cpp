@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+#include "inputs.h"
+#include "json.h"
+#include "table.h"
+
+#include "units/number.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace headroom::cli {
+
+namespace {
+
+int listModels(bool asJson)
+{
+    const Knowledge knowledge;
+    printProblems(knowledge.catalog.problems);
+    Table table;
+    table.addColumn("preset", Table::Align::Left);
+    table.addColumn("model", Table::Align::Left);
+    for (const char* title : {"layers", "hidden", "heads", "vocabulary", "parameters"}) {
+        table.addColumn(title);
+    }
+    Json json = Json::array();
+    for (const ModelPreset& preset : knowledge.catalog.models) {
+        const ModelPlan& model = preset.plan.model;
+        table.addRow({preset.id, preset.title, formatCount(model.layers.value), formatCount(model.hidden.value),
+                      formatCount(model.heads.value), formatCount(model.vocab.value),
+                      formatCount(preset.publishedParameters)});
+        json.push_back({{"id", preset.id},
+                        {"title", preset.title},
+                        {"parameters", preset.publishedParameters},
+                        {"source", preset.source},
+                        {"plan", toJson(preset.plan)}});
+    }
+    if (asJson) {
+        printJson({{"schema", "headroom.models/1"}, {"models", std::move(json)}});
+    } else {
+        fmt::print("{}", table.text());
+    }
+    return Holds;
+}
+
+int listGpus(bool asJson)
+{
+    const Knowledge knowledge;
+    printProblems(knowledge.catalog.problems);
+    Table table;
+    table.addColumn("id", Table::Align::Left);
+    table.addColumn("GPU", Table::Align::Left);
+    table.addColumn("memory");
+    table.addColumn("architecture", Table::Align::Left);
+    Json json = Json::array();
+    for (const Gpu& gpu : knowledge.catalog.gpus) {
+        table.addRow({gpu.id, gpu.title, formatGib(gpu.capacity), gpu.architecture});
+        json.push_back({{"id", gpu.id},
+                        {"title", gpu.title},
+                        {"capacity_bytes", gpu.capacity.value},
+                        {"architecture", gpu.architecture}});
+    }
+    if (asJson) {
+        printJson({{"schema", "headroom.gpus/1"}, {"gpus", std::move(json)}});
+    } else {
+        fmt::print("{}", table.text());
+    }
+    return Holds;
+}
+
+int listFormats(bool asJson)
+{
+    const Knowledge knowledge;
+    printProblems(knowledge.formats.problems);
+    Table table;
+    table.addColumn("config format", Table::Align::Left);
+    table.addColumn("title", Table::Align::Left);
+    table.addColumn("keys");
+    Json json = Json::array();
+    for (const ConfigFormat& format : knowledge.formats.formats) {
+        table.addRow({format.id, format.title, formatCount(static_cast<std::int64_t>(format.keys.size()))});
+        json.push_back({{"id", format.id}, {"title", format.title}, {"keys", format.keys.size()}});
+    }
+    if (asJson) {
+        printJson({{"schema", "headroom.formats/1"}, {"config", std::move(json)}});
+    } else {
+        fmt::print("{}", table.text());
+    }
+    return Holds;
+}
+
+void addList(CLI::App& app, int& exitCode, const char* name, const char* description, int (*list)(bool))
+{
+    CLI::App* command = app.add_subcommand(name, description);
+    const auto asJson = std::make_shared<bool>(false);
+    command->add_flag("--json", *asJson, "print JSON");
+    command->callback([asJson, list, &exitCode] { exitCode = list(*asJson); });
+}
+
+} // namespace
+
+void addCatalogs(CLI::App& app, int& exitCode)
+{
+    addList(app, exitCode, "models", "the model presets that ship, and your own", listModels);
+    addList(app, exitCode, "gpus", "the GPUs that are known, and your own", listGpus);
+    addList(app, exitCode, "formats", "the config formats that are read", listFormats);
+}
+
+} // namespace headroom::cli

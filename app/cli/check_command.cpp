@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+#include "inputs.h"
+#include "json.h"
+#include "report.h"
+
+#include "footprint/estimate.h"
+#include "plan/batch.h"
+#include "plan/fields.h"
+#include "plan/validity.h"
+#include "runlog/read_log.h"
+#include "units/number.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace headroom::cli {
+
+namespace {
+
+struct Options
+{
+    PlanOptions plan;
+    std::string log;
+    bool json = false;
+};
+
+std::string number(std::optional<std::int64_t> value)
+{
+    return value ? formatCount(*value) : "?";
+}
+
+std::string equationLine(const BatchEquation& equation)
+{
+    const char* mark = !equation.holds ? "?" : *equation.holds ? "✓" : "✗";
+    return fmt::format("{} micro × {} accumulate × {} data-parallel = {}, global batch {} {}", number(equation.micro),
+                       number(equation.accumulate), number(equation.dataParallel), number(equation.product),
+                       number(equation.global), mark);
+}
+
+std::string recomputeLine(const TrainingPlan& plan)
+{
+    const RecomputePlan& recompute = plan.recompute;
+    const bool isOn = recompute.enabled.value && recompute.granularity.value != Granularity::None;
+    const auto place = [&](const char* field) {
+        return fmt::format("{} = {} ({})", field, fieldText(plan, field), fieldOrigin(plan, field).english());
+    };
+    return fmt::format("recompute in effect: {}  [{}, {}]", isOn ? nameOf(recompute.granularity.value) : "none",
+                       place("recompute.enabled"), place("recompute.granularity"));
+}
+
+std::string splitLine(const TrainingPlan& plan)
+{
+    const std::vector<std::int64_t> layers = layersPerStage(plan);
+    if (layers.empty()) {
+        return {};
+    }
+    const auto [least, most] = std::minmax_element(layers.begin(), layers.end());
+    return *least == *most ? fmt::format("{} layers on each of {} stages", *least, layers.size())
+                           : fmt::format("{} to {} layers on each of {} stages", *least, *most, layers.size());
+}
+
+bool isTrouble(Severity severity)
+{
+    return severity != Severity::Note;
+}
+
+/// Everything that has to be open for the rules; the log and the estimate are there only where they can be.
+struct Opened
+{
+    Inputs inputs;
+    std::optional<Run> run;
+    std::optional<Footprint> footprint;
+    std::vector<Problem> problems;
+};
+
+Result<Opened> open(const Options& options, const Knowledge& knowledge)
+{
+    auto inputs = openInputs(options.plan, knowledge);
+    if (!inputs) {
+        return tl::unexpected(inputs.error());
+    }
+    Opened opened{std::move(*inputs), {}, {}, {}};
+    opened.problems = opened.inputs.problems;
+    if (!options.log.empty()) {
+        const std::vector<std::filesystem::path> paths{options.log};
+        auto run = readLog(paths);
+        if (!run) {
+            return tl::unexpected(run.error());
+        }
+        opened.problems.insert(opened.problems.end(), run->problems.begin(), run->problems.end());
+        opened.run = std::move(*run);
+    }
+    // A config without its model can be checked all the same; what is missing is no contradiction.
+    std::vector<Problem> invalid = validate(opened.inputs.plan);
+    if (!opened.inputs.plan.model.layers.isKnown() || !opened.inputs.plan.model.hidden.isKnown()) {
+        std::erase_if(invalid, [](const Problem& problem) { return problem.file.empty(); });
+    }
+    opened.problems.insert(opened.problems.end(), invalid.begin(), invalid.end());
+    Footprint footprint;
+    if (estimate(opened.inputs.plan, opened.inputs.calibration, footprint)) {
+        opened.footprint = std::move(footprint);
+    }
+    return opened;
+}
+
+Json equationJson(const BatchEquation& equation)
+{
+    const auto value = [](std::optional<std::int64_t> term) { return term ? Json(*term) : Json(nullptr); };
+    return Json{{"micro_batch", value(equation.micro)},
+                {"accumulate", value(equation.accumulate)},
+                {"data_parallel", value(equation.dataParallel)},
+                {"global_batch", value(equation.global)},
+                {"product", value(equation.product)},
+                {"holds", equation.holds ? Json(*equation.holds) : Json(nullptr)}};
+}
+
+int run(const Options& options)
+{
+    const Knowledge knowledge;
+    const auto opened = open(options, knowledge);
+    if (!opened) {
+        return fail(opened.error());
+    }
+    const TrainingPlan& plan = opened->inputs.plan;
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = opened->footprint ? &*opened->footprint : nullptr;
+    situation.run = opened->run ? &*opened->run : nullptr;
+    situation.calibration = opened->inputs.calibration;
+    const std::vector<Finding> findings = diagnose(situation);
+    const bool hasTrouble = std::any_of(findings.begin(), findings.end(),
+                                        [](const Finding& finding) { return isTrouble(finding.severity); })
+        || std::any_of(opened->problems.begin(), opened->problems.end(),
+                       [](const Problem& problem) { return isTrouble(problem.severity); });
+    if (options.json) {
+        const bool isOn = plan.recompute.enabled.value;
+        printJson(Json{{"schema", "headroom.check/1"},
+                       {"holds", !hasTrouble},
+                       {"global_batch_equation", equationJson(batchEquation(plan))},
+                       {"effective_recompute", std::string(isOn ? nameOf(plan.recompute.granularity.value) : "none")},
+                       {"plan", toJson(plan)},
+                       {"findings", toJson(findings)},
+                       {"problems", toJson(opened->problems)}});
+    } else {
+        fmt::print("{}\n{}\n", equationLine(batchEquation(plan)), recomputeLine(plan));
+        const std::string split = splitLine(plan);
+        fmt::print("{}{}\n", split, split.empty() ? "" : "\n");
+        printProblems(opened->problems);
+        fmt::print("{}", findingsText(findings));
+        fmt::print("{}\n", hasTrouble ? "Does not hold." : "Holds.");
+    }
+    return hasTrouble ? DoesNotHold : Holds;
+}
+
+} // namespace
+
+void addCheck(CLI::App& app, int& exitCode)
+{
+    CLI::App* command
+        = app.add_subcommand("check", "does the batch equation hold, is recompute really on, what contradicts itself");
+    const auto options = std::make_shared<Options>();
+    command->add_option("CONFIG", options->plan.configs, "config files, later ones win")->required();
+    command->add_option("--log", options->log, "the log of the run, for what it says about the config");
+    command->add_option("--model", options->plan.model, "model preset or file (an HF config.json)");
+    command->add_option("--world", options->plan.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
+    command->add_flag("--json", options->json, "print JSON");
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+#include "inputs.h"
+#include "json.h"
+#include "report.h"
+
+#include "footprint/estimate.h"
+#include "units/number.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace headroom::cli {
+
+namespace {
+
+struct Options
+{
+    PlanOptions plan;
+    bool json = false;
+    bool working = false;
+};
+
+void printForPeople(const Options& options, const Inputs& inputs, const Footprint& footprint,
+                    const std::vector<Finding>& findings)
+{
+    const TextbookFigures& textbook = footprint.textbook;
+    fmt::print("{}\n\n{}\n", verdictText(footprint), stagesText(footprint));
+    fmt::print("Textbook: 12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = {}, {} "
+               "in flight\n",
+               formatCount(textbook.blockParameters), formatCount(textbook.parameters),
+               formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3), formatReal(textbook.k),
+               textbook.inFlight);
+    fmt::print("Detailed: {} parameters, fullest stage {} at k = {:.4g}\n", formatCount(footprint.modelParameters),
+               formatGib(footprint.fullest().device, 3), footprint.k);
+    if (options.working) {
+        fmt::print("\n{}", workingText(explain(inputs.plan, inputs.calibration, footprint, footprint.fullestStage)));
+    }
+    if (!findings.empty()) {
+        fmt::print("\n{}", findingsText(findings));
+    }
+}
+
+Json estimateJson(const Inputs& inputs, const Footprint& footprint, const std::vector<Finding>& findings)
+{
+    Json stages = Json::array();
+    for (const StageFootprint& stage : footprint.stages) {
+        stages.push_back(toJson(stage));
+    }
+    const auto fits = footprint.fits();
+    return Json{{"schema", "headroom.estimate/1"},
+                {"engine", "textbook"},
+                {"plan", toJson(inputs.plan)},
+                {"capacity_bytes", footprint.capacity ? Json(footprint.capacity->value) : Json(nullptr)},
+                {"fits", fits ? Json(*fits) : Json(nullptr)},
+                {"fullest_stage", footprint.fullest().stage},
+                {"model_parameters", footprint.modelParameters},
+                {"k", footprint.k},
+                {"stages", std::move(stages)},
+                {"textbook", toJson(footprint.textbook)},
+                {"findings", toJson(findings)},
+                {"problems", toJson(inputs.problems)}};
+}
+
+int run(const Options& options)
+{
+    const Knowledge knowledge;
+    const auto inputs = openInputs(options.plan, knowledge);
+    if (!inputs) {
+        return fail(inputs.error());
+    }
+    Footprint footprint;
+    if (const auto done = estimate(inputs->plan, inputs->calibration, footprint); !done) {
+        printProblems(inputs->problems);
+        return fail(done.error());
+    }
+    Situation situation;
+    situation.plan = &inputs->plan;
+    situation.footprint = &footprint;
+    situation.calibration = inputs->calibration;
+    const std::vector<Finding> findings = diagnose(situation);
+    if (options.json) {
+        printJson(estimateJson(*inputs, footprint, findings));
+    } else {
+        printProblems(inputs->problems);
+        printForPeople(options, *inputs, footprint, findings);
+    }
+    return footprint.fits() == false ? DoesNotHold : Holds;
+}
+
+} // namespace
+
+void addEstimate(CLI::App& app, int& exitCode)
+{
+    CLI::App* command
+        = app.add_subcommand("estimate", "memory of every pipeline stage, recomputed from the configuration");
+    const auto options = std::make_shared<Options>();
+    command->add_option("CONFIG", options->plan.configs, "config files, later ones win")->required();
+    command->add_option("--model", options->plan.model, "model preset or file (an HF config.json)");
+    command
+        ->add_option("--set", options->plan.settings,
+                     "key=value over the files, as in --set parallel.pipeline_parallel_size=4")
+        ->allow_extra_args(false)
+        ->take_all();
+    command->add_option("--gpu", options->plan.gpu, "GPU the run is meant for; headroom-cli gpus lists them");
+    command->add_option("--capacity", options->plan.capacity, "memory of one GPU, as in 80GiB");
+    command->add_option("--world", options->plan.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
+    command->add_option("--k", options->plan.k, "activation copies per layer, token and hidden unit")
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--working", options->working, "show every formula with its numbers");
+    command->add_flag("--json", options->json, "print JSON");
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "inputs.h"
+
+#include "commands.h"
+
+#include "plan/fields.h"
+#include "units/bytes.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace headroom::cli {
+
+namespace {
+
+Origin fromCommandLine(std::string option)
+{
+    return {OriginKind::CommandLine, 0, std::make_shared<const std::string>(std::move(option))};
+}
+
+Result<void> applySettings(const PlanOptions& options, const Knowledge& knowledge, TrainingPlan& plan)
+{
+    for (const std::string& setting : options.settings) {
+        const auto assignment = parseAssignment(setting);
+        if (!assignment) {
+            return tl::unexpected(assignment.error());
+        }
+        const std::string field = fieldOf(assignment->key, knowledge.formats);
+        if (field.empty()) {
+            return failure(Text{HEADROOM_TR("core", "--set %1: no such field"), {assignment->key}});
+        }
+        if (auto done = setField(plan, field, assignment->value, fromCommandLine("--set")); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+Result<void> applyHardware(const PlanOptions& options, const Knowledge& knowledge, TrainingPlan& plan)
+{
+    if (!options.gpu.empty()) {
+        plan.hardware.gpu.set(options.gpu, fromCommandLine("--gpu"));
+        // The card named here replaces whatever capacity a file states.
+        plan.hardware.capacityBytes = {};
+    }
+    if (!options.capacity.empty()) {
+        if (auto done = setField(plan, "hardware.capacity_bytes", options.capacity, fromCommandLine("--capacity"));
+            !done) {
+            return done;
+        }
+    }
+    if (options.world > 0) {
+        plan.parallel.world.set(options.world, fromCommandLine("--world"));
+    }
+    // A stated capacity is enough; only a card that has to supply it must be known.
+    const auto resolved = resolveGpu(plan, knowledge.catalog);
+    return plan.hardware.capacityBytes.isKnown() && options.gpu.empty() ? Result<void>{} : resolved;
+}
+
+} // namespace
+
+std::filesystem::path userFolder()
+{
+    const char* config = std::getenv("XDG_CONFIG_HOME");
+    const char* home = std::getenv("HOME");
+    if (config != nullptr && *config != '\0') {
+        return std::filesystem::path(config) / "headroom";
+    }
+    return home != nullptr ? std::filesystem::path(home) / ".config" / "headroom" : std::filesystem::path{};
+}
+
+Result<Assignment> parseAssignment(const std::string& text)
+{
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) {
+        return failure(Text{HEADROOM_TR("core", "“%1” is not of the form key=value"), {text}});
+    }
+    return Assignment{text.substr(0, at), text.substr(at + 1)};
+}
+
+std::string fieldOf(std::string_view key, const ConfigFormats& formats)
+{
+    if (isFieldKey(key)) {
+        return std::string(key);
+    }
+    for (const ConfigFormat& format : formats.formats) {
+        if (format.id != "base-yaml") {
+            continue;
+        }
+        for (const ConfigFormat::Key& mapping : format.keys) {
+            if (mapping.key == key) {
+                return mapping.field;
+            }
+        }
+    }
+    return {};
+}
+
+Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge)
+{
+    Inputs inputs;
+    inputs.problems = knowledge.formats.problems;
+    inputs.problems.insert(inputs.problems.end(), knowledge.catalog.problems.begin(), knowledge.catalog.problems.end());
+    TrainingPlan model;
+    if (!options.model.empty()) {
+        auto opened = openModel(options.model, knowledge.formats, knowledge.catalog);
+        if (!opened) {
+            return tl::unexpected(opened.error());
+        }
+        model = std::move(*opened);
+    }
+    for (const std::string& path : options.configs) {
+        auto config = openConfig(path, knowledge.formats, knowledge.catalog);
+        if (!config) {
+            return tl::unexpected(config.error());
+        }
+        inputs.problems.insert(inputs.problems.end(), config->problems.begin(), config->problems.end());
+        inputs.configs.push_back(std::move(*config));
+    }
+    inputs.plan = composePlan(model, inputs.configs, knowledge.catalog);
+    if (options.k > 0) {
+        inputs.calibration.k = options.k;
+    }
+    if (auto done = applySettings(options, knowledge, inputs.plan); !done) {
+        return tl::unexpected(done.error());
+    }
+    if (auto done = applyHardware(options, knowledge, inputs.plan); !done) {
+        return tl::unexpected(done.error());
+    }
+    return inputs;
+}
+
+int fail(const Problem& problem)
+{
+    std::fflush(stdout);
+    fmt::print(stderr, "headroom-cli: {}\n", problem.english());
+    return BadInput;
+}
+
+void printProblems(const std::vector<Problem>& problems)
+{
+    for (const Problem& problem : problems) {
+        const char* kind = problem.severity == Severity::Error ? "error"
+            : problem.severity == Severity::Warning            ? "warning"
+                                                               : "note";
+        fmt::print(stderr, "{}: {}\n", kind, problem.english());
+    }
+}
+
+} // namespace headroom::cli

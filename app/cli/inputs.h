@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/open_plan.h"
+#include "footprint/footprint.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// What the user named on the command line to describe a run.
+struct PlanOptions
+{
+    std::vector<std::string> configs;
+    std::string model;
+    std::vector<std::string> settings; ///< key=value
+    std::string gpu;
+    std::string capacity;
+    std::int64_t world = 0;
+    double k = 0;
+};
+
+/// The folder with the user's own formats, models and GPUs: $XDG_CONFIG_HOME/headroom or ~/.config/headroom.
+[[nodiscard]] std::filesystem::path userFolder();
+
+/// Formats and catalog as the program ships them, with the user's own.
+struct Knowledge
+{
+    ConfigFormats formats = ConfigFormats::load(userFolder());
+    Catalog catalog = Catalog::load(userFolder());
+};
+
+struct Inputs
+{
+    std::vector<OpenedConfig> configs;
+    TrainingPlan plan;
+    Calibration calibration;
+    std::vector<Problem> problems; ///< of all files, in order
+};
+
+[[nodiscard]] Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge);
+
+/// A key as people write it: a canonical field ("parallel.pp") or its name in the base format
+/// ("parallel.pipeline_parallel_size"); empty when it is neither.
+[[nodiscard]] std::string fieldOf(std::string_view key, const ConfigFormats& formats);
+
+struct Assignment
+{
+    std::string key;
+    std::string value;
+};
+[[nodiscard]] Result<Assignment> parseAssignment(const std::string& text);
+
+/// Prints to stderr and returns BadInput.
+int fail(const Problem& problem);
+void printProblems(const std::vector<Problem>& problems);
+
+} // namespace headroom::cli

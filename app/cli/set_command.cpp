@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+#include "inputs.h"
+
+#include "config/line_diff.h"
+#include "plan/fields.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace headroom::cli {
+
+namespace {
+
+struct Options
+{
+    std::string config;
+    std::vector<std::string> assignments;
+    std::string output;
+    bool diff = false;
+    bool inPlace = false;
+};
+
+/// The file's own keys are taken as they are; canonical ones go through the plan, so that a format may have another
+/// name or another meaning (an inverted flag) for them.
+Result<std::vector<ConfigEdit>> editsOf(const Options& options, const OpenedConfig& config, const Knowledge& knowledge)
+{
+    std::vector<ConfigEdit> edits;
+    TrainingPlan changed = config.plan;
+    for (const std::string& text : options.assignments) {
+        const auto assignment = parseAssignment(text);
+        if (!assignment) {
+            return tl::unexpected(assignment.error());
+        }
+        if (config.document.find(assignment->key) != nullptr) {
+            edits.push_back({assignment->key, assignment->value});
+            continue;
+        }
+        const std::string field = fieldOf(assignment->key, knowledge.formats);
+        if (field.empty()) {
+            return failure(Text{HEADROOM_TR("core", "“%1” is neither a key of this file nor a field Headroom knows"),
+                                {assignment->key}},
+                           config.document.name());
+        }
+        if (auto done = setField(changed, field, assignment->value, {OriginKind::CommandLine, 0, nullptr}); !done) {
+            return tl::unexpected(done.error());
+        }
+    }
+    auto canonical = editsFor(config.document, *config.format, config.plan, changed);
+    if (!canonical) {
+        return tl::unexpected(canonical.error());
+    }
+    edits.insert(edits.end(), canonical->begin(), canonical->end());
+    return edits;
+}
+
+int write(const Options& options, const OpenedConfig& config, const ConfigDocument& changed)
+{
+    if (options.diff) {
+        const std::string target = options.output.empty() ? options.config : options.output;
+        fmt::print("{}", unifiedDiff(config.document.bytes(), changed.bytes(), options.config, target));
+    }
+    if (options.inPlace || !options.output.empty()) {
+        if (const auto saved = changed.save(options.inPlace ? options.config : options.output); !saved) {
+            return fail(saved.error());
+        }
+    } else if (!options.diff) {
+        std::fwrite(changed.bytes().data(), 1, changed.bytes().size(), stdout);
+    }
+    return Holds;
+}
+
+int run(const Options& options)
+{
+    const Knowledge knowledge;
+    const auto config = openConfig(options.config, knowledge.formats, knowledge.catalog);
+    if (!config) {
+        return fail(config.error());
+    }
+    const auto edits = editsOf(options, *config, knowledge);
+    if (!edits) {
+        return fail(edits.error());
+    }
+    const auto changed = config->document.set(*edits);
+    if (!changed) {
+        return fail(changed.error());
+    }
+    return write(options, *config, *changed);
+}
+
+} // namespace
+
+void addSet(CLI::App& app, int& exitCode)
+{
+    CLI::App* command = app.add_subcommand("set", "change values of a config and nothing else of the file");
+    const auto options = std::make_shared<Options>();
+    command->add_option("CONFIG", options->config, "the config file")->required();
+    command
+        ->add_option("key=value", options->assignments,
+                     "keys canonical (parallel.pipeline_parallel_size) or the file's own")
+        ->required();
+    CLI::Option* output = command->add_option("-o,--output", options->output, "write the changed file here");
+    command->add_flag("--in-place", options->inPlace, "write the changed file over the old one, atomically")
+        ->excludes(output);
+    command->add_flag("--diff", options->diff, "print the difference; without -o or --in-place nothing is written");
+    command->footer("Without --diff, -o or --in-place the changed file is printed.");
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace headroom::cli

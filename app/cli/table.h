@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// A table for the terminal: columns as wide as their widest cell, numbers to the right, words to the left.
+class Table
+{
+public:
+    enum class Align { Left, Right };
+
+    void addColumn(std::string title, Align align = Align::Right);
+    void addRow(std::vector<std::string> cells);
+    /// The rows that follow stand apart from those above by a line.
+    void addLine();
+    [[nodiscard]] std::string text() const;
+
+private:
+    struct Column
+    {
+        std::string title;
+        Align align;
+    };
+    std::vector<Column> m_columns;
+    std::vector<std::vector<std::string>> m_rows; ///< an empty row is a line
+};
+
+} // namespace headroom::cli
