@@ -4,6 +4,7 @@
 #include "units/problem.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -32,6 +33,9 @@ struct ConfigEdit
 {
     std::string key; ///< the file's own dotted key
     std::string value;
+    std::optional<std::vector<std::string>> items = {}; ///< a list in place of `value`: the key becomes [a, b]
+
+    friend bool operator==(const ConfigEdit&, const ConfigEdit&) = default;
 };
 
 /// A user's config file: its bytes, the effective settings in them and where each stands. It alone can write the file
@@ -62,7 +66,8 @@ public:
     /// is already there. Follows a symbolic link to its target.
     [[nodiscard]] Result<void> save(const std::filesystem::path& path) const;
 
-    static constexpr std::size_t maxFileBytes = std::size_t{64} << 20;
+    /// A config is a few kilobytes; yaml-cpp needs up to a hundred bytes of memory for each byte of a file.
+    static constexpr std::size_t maxFileBytes = std::size_t{8} << 20;
 
 private:
     std::string m_name;

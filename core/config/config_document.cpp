@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_document.h"
+
+#include "config/config_splice.h"
+#include "config/effective_settings.h"
+#include "config/file_bytes.h"
+#include "config/key_path.h"
+#include "config/scalar_text.h"
+#include "config/yaml_source.h"
+#include "config/yaml_tree.h"
+
+#include <algorithm>
+#include <map>
+
+namespace headroom {
+
+namespace {
+
+/// Length of the UTF-8 character at the front, 0 when it is none (RFC 3629).
+std::size_t utf8Length(std::string_view text)
+{
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(i < text.size() ? text[i] : '\0'); };
+    const auto isTail = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
+    const unsigned char first = byte(0);
+    if (first < 0x80) {
+        return 1;
+    }
+    if (first >= 0xC2 && first <= 0xDF) {
+        return isTail(1) ? 2 : 0;
+    }
+    if (first >= 0xE0 && first <= 0xEF) {
+        const bool isOverlong = first == 0xE0 && byte(1) < 0xA0;
+        const bool isSurrogate = first == 0xED && byte(1) > 0x9F;
+        return isTail(1) && isTail(2) && !isOverlong && !isSurrogate ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        const bool isOutside = (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+        return isTail(1) && isTail(2) && isTail(3) && !isOutside ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Text or not: the parser would stop at some control characters and take others for content.
+std::optional<Problem> encodingProblem(std::string_view bytes, const std::string& name)
+{
+    if (bytes.empty()) {
+        return failure(Text{HEADROOM_TR("core", "The file is empty")}, name).value();
+    }
+    if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
+        return failure(Text{HEADROOM_TR("core", "The file is UTF-16 text; save it as UTF-8")}, name).value();
+    }
+    std::int64_t line = 1;
+    for (std::size_t at = 0; at < bytes.size();) {
+        const char c = bytes[at];
+        if ((c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f) {
+            return failure(Text{HEADROOM_TR("core", "The file is binary, not text")}, name, line).value();
+        }
+        const std::size_t length = utf8Length(bytes.substr(at));
+        if (length == 0) {
+            return failure(Text{HEADROOM_TR("core", "The line is not valid UTF-8 text")}, name, line).value();
+        }
+        line += c == '\n' ? 1 : 0;
+        at += length;
+    }
+    return std::nullopt;
+}
+
+Result<void> checkRoot(const YamlTree& tree, const std::string& name)
+{
+    if (tree.root == YamlNode::none || tree[tree.root].isNull) {
+        return failure(Text{HEADROOM_TR("core", "The file holds no settings, only comments or blanks")}, name);
+    }
+    if (tree[tree.root].kind != YamlNode::Kind::Map) {
+        return failure(Text{HEADROOM_TR("core", "The file is not a mapping of keys to values")}, name,
+                       tree[tree.root].line);
+    }
+    return {};
+}
+
+using Leaves = std::map<std::string, const Setting*>;
+
+Leaves leavesOf(const ConfigDocument& document)
+{
+    Leaves leaves;
+    for (const Setting& setting : document.settings()) {
+        leaves.emplace(setting.key, &setting);
+    }
+    return leaves;
+}
+
+bool isSameLeaf(const Setting& a, const Setting& b)
+{
+    return a.text == b.text && isNull(a) == isNull(b);
+}
+
+const std::string& textOf(const Setting& setting)
+{
+    return setting.text;
+}
+
+/// What the edits are to come to: a text for every leaf they name.
+std::map<std::string, std::string> intendedLeaves(std::span<const ConfigEdit> edits)
+{
+    std::map<std::string, std::string> intended;
+    for (const ConfigEdit& edit : edits) {
+        const auto steps = parseKey(edit.key);
+        const std::string key = steps ? formatKey(*steps) : edit.key;
+        std::erase_if(intended, [&](const auto& leaf) { return leaf.first == key || isBelow(leaf.first, key); });
+        if (!edit.items) {
+            intended[key] = edit.value;
+            continue;
+        }
+        for (std::size_t i = 0; i < edit.items->size(); ++i) {
+            intended[elementKey(key, i)] = (*edit.items)[i];
+        }
+    }
+    return intended;
+}
+
+/// A leaf that the edits may make disappear: an item of a replaced list, or the empty value that became a mapping.
+bool mayVanish(const Setting& leaf, std::span<const ConfigEdit> edits)
+{
+    return std::any_of(edits.begin(), edits.end(), [&](const ConfigEdit& edit) {
+        return (edit.items && (isBelow(leaf.key, edit.key) || leaf.key == edit.key))
+            || (isNull(leaf) && isBelow(edit.key, leaf.key));
+    });
+}
+
+/// Exactly the intended leaves differ between the two; otherwise the reason.
+Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, std::span<const ConfigEdit> edits)
+{
+    const auto intended = intendedLeaves(edits);
+    const Leaves old = leavesOf(before);
+    const Leaves fresh = leavesOf(after);
+    for (const auto& [key, text] : intended) {
+        const auto found = fresh.find(key);
+        if (found == fresh.end() || !meansTheSame(textOf(*found->second), text)) {
+            return failure(
+                Text{HEADROOM_TR("core", "“%1” can't be set to “%2” without rewriting more of the file"), {key, text}},
+                before.name());
+        }
+    }
+    for (const auto& [key, setting] : old) {
+        const auto found = fresh.find(key);
+        const bool isKept = found != fresh.end() ? intended.contains(key) || isSameLeaf(*setting, *found->second)
+                                                 : mayVanish(*setting, edits);
+        if (!isKept) {
+            return failure(
+                Text{HEADROOM_TR("core", "The change would also change “%1”, which shares the value of line %2"),
+                     {key, std::to_string(setting->line)}},
+                before.name(), setting->line);
+        }
+    }
+    for (const auto& [key, setting] : fresh) {
+        if (!old.contains(key) && !intended.contains(key)) {
+            return failure(Text{HEADROOM_TR("core", "The change would also add “%1”"), {key}}, before.name(),
+                           setting->line);
+        }
+    }
+    return {};
+}
+
+bool isAlreadySo(const ConfigDocument& document, const ConfigEdit& edit)
+{
+    if (!edit.items) {
+        const Setting* setting = document.find(edit.key);
+        // Quoted "null" is a word, not nothing.
+        return setting && (isNull(*setting) ? isNullText(edit.value) : meansTheSame(setting->text, edit.value));
+    }
+    const auto& settings = document.settings();
+    const auto steps = parseKey(edit.key);
+    const std::string key = steps ? formatKey(*steps) : edit.key;
+    std::vector<std::string> items;
+    for (const Setting& setting : settings) {
+        if (isBelow(setting.key, key)) {
+            items.push_back(setting.text);
+        }
+    }
+    return !items.empty() && items == *edit.items;
+}
+
+} // namespace
+
+Result<ConfigDocument> ConfigDocument::open(const std::filesystem::path& path)
+{
+    auto bytes = readFile(path, maxFileBytes);
+    if (!bytes) {
+        return tl::unexpected(bytes.error());
+    }
+    return parse(std::move(*bytes), path.string());
+}
+
+Result<ConfigDocument> ConfigDocument::parse(std::string bytes, std::string name)
+{
+    if (bytes.size() > maxFileBytes) {
+        return failure(Text{HEADROOM_TR("core", "The file is larger than %1 MiB, so it is hardly a config"),
+                            {std::to_string(maxFileBytes >> 20)}},
+                       std::move(name));
+    }
+    if (auto problem = encodingProblem(bytes, name)) {
+        return tl::unexpected(std::move(*problem));
+    }
+    ConfigDocument document;
+    auto tree = parseYaml(bytes, name);
+    if (!tree) {
+        return tl::unexpected(tree.error());
+    }
+    if (auto checked = checkRoot(*tree, name); !checked) {
+        return tl::unexpected(checked.error());
+    }
+    document.m_problems = std::move(tree->problems);
+    auto settings = effectiveSettings(*tree, name, document.m_problems);
+    if (!settings) {
+        return tl::unexpected(settings.error());
+    }
+    document.m_settings = std::move(*settings);
+    document.m_bytes = std::move(bytes);
+    document.m_name = std::move(name);
+    return document;
+}
+
+const Setting* ConfigDocument::find(std::string_view key) const
+{
+    const auto steps = parseKey(key);
+    const std::string canonical = steps ? formatKey(*steps) : std::string(key);
+    const auto found = std::find_if(m_settings.begin(), m_settings.end(),
+                                    [&](const Setting& setting) { return setting.key == canonical; });
+    return found == m_settings.end() ? nullptr : &*found;
+}
+
+Result<ConfigDocument> ConfigDocument::set(std::span<const ConfigEdit> edits) const
+{
+    ConfigDocument document = *this;
+    // One after the other: an edit may add the mapping that the next one needs.
+    for (const ConfigEdit& edit : edits) {
+        if (isAlreadySo(document, edit)) {
+            continue;
+        }
+        auto bytes = spliced(document.m_bytes, m_name, edit);
+        if (!bytes) {
+            return tl::unexpected(bytes.error());
+        }
+        auto changed = parse(std::move(*bytes), m_name);
+        if (!changed) {
+            return failure(
+                Text{HEADROOM_TR("core", "“%1” can't be set to “%2”: the file would no longer be readable (%3)"),
+                     {edit.key, edit.value, changed.error().text.english()}},
+                m_name, changed.error().line);
+        }
+        document = std::move(*changed);
+    }
+    if (auto verified = verify(*this, document, edits); !verified) {
+        return tl::unexpected(verified.error());
+    }
+    return document;
+}
+
+Result<void> ConfigDocument::save(const std::filesystem::path& path) const
+{
+    return writeFileAtomically(path, m_bytes);
+}
+
+} // namespace headroom

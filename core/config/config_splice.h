@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/config_document.h"
+#include "units/problem.h"
+
+#include <string>
+
+namespace headroom {
+
+/// The bytes of a config file with one value changed, added or made explicit, and nothing else touched. The caller
+/// parses the result again and compares; `name` stands for the file in messages.
+[[nodiscard]] Result<std::string> spliced(const std::string& bytes, const std::string& name, const ConfigEdit& edit);
+
+} // namespace headroom
