@@ -44,20 +44,20 @@ std::size_t utf8Length(std::string_view text)
 std::optional<Problem> encodingProblem(std::string_view bytes, const std::string& name)
 {
     if (bytes.empty()) {
-        return failure(Text{HEADROOM_TR("core", "The file is empty")}, name).value();
+        return failure(Text{HEADROOM_TR("core", "the file is empty")}, name).value();
     }
     if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) {
-        return failure(Text{HEADROOM_TR("core", "The file is UTF-16 text; save it as UTF-8")}, name).value();
+        return failure(Text{HEADROOM_TR("core", "the file is UTF-16 text; save it as UTF-8")}, name).value();
     }
     std::int64_t line = 1;
     for (std::size_t at = 0; at < bytes.size();) {
         const char c = bytes[at];
         if ((c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f) {
-            return failure(Text{HEADROOM_TR("core", "The file is binary, not text")}, name, line).value();
+            return failure(Text{HEADROOM_TR("core", "the file is binary, not text")}, name, line).value();
         }
         const std::size_t length = utf8Length(bytes.substr(at));
         if (length == 0) {
-            return failure(Text{HEADROOM_TR("core", "The line is not valid UTF-8 text")}, name, line).value();
+            return failure(Text{HEADROOM_TR("core", "the line is not valid UTF-8 text")}, name, line).value();
         }
         line += c == '\n' ? 1 : 0;
         at += length;
@@ -68,10 +68,10 @@ std::optional<Problem> encodingProblem(std::string_view bytes, const std::string
 Result<void> checkRoot(const YamlTree& tree, const std::string& name)
 {
     if (tree.root == YamlNode::none || tree[tree.root].isNull) {
-        return failure(Text{HEADROOM_TR("core", "The file holds no settings, only comments or blanks")}, name);
+        return failure(Text{HEADROOM_TR("core", "the file holds no settings, only comments or blanks")}, name);
     }
     if (tree[tree.root].kind != YamlNode::Kind::Map) {
-        return failure(Text{HEADROOM_TR("core", "The file is not a mapping of keys to values")}, name,
+        return failure(Text{HEADROOM_TR("core", "the file is not a mapping of keys to values")}, name,
                        tree[tree.root].line);
     }
     return {};
@@ -146,14 +146,14 @@ Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, s
                                                  : mayVanish(*setting, edits);
         if (!isKept) {
             return failure(
-                Text{HEADROOM_TR("core", "The change would also change “%1”, which shares the value of line %2"),
+                Text{HEADROOM_TR("core", "the change would also change “%1”, which shares the value of line %2"),
                      {key, std::to_string(setting->line)}},
                 before.name(), setting->line);
         }
     }
     for (const auto& [key, setting] : fresh) {
         if (!old.contains(key) && !intended.contains(key)) {
-            return failure(Text{HEADROOM_TR("core", "The change would also add “%1”"), {key}}, before.name(),
+            return failure(Text{HEADROOM_TR("core", "the change would also add “%1”"), {key}}, before.name(),
                            setting->line);
         }
     }
@@ -193,7 +193,7 @@ Result<ConfigDocument> ConfigDocument::open(const std::filesystem::path& path)
 Result<ConfigDocument> ConfigDocument::parse(std::string bytes, std::string name)
 {
     if (bytes.size() > maxFileBytes) {
-        return failure(Text{HEADROOM_TR("core", "The file is larger than %1 MiB, so it is hardly a config"),
+        return failure(Text{HEADROOM_TR("core", "the file is larger than %1 MiB, so it is hardly a config"),
                             {std::to_string(maxFileBytes >> 20)}},
                        std::move(name));
     }

@@ -140,7 +140,7 @@ Splicer::Outcome Splicer::replace(const YamlNode& node, ScalarPlace place)
     if (!node.isPlaced) {
         return refuse(
             Text{HEADROOM_TR("core",
-                             "Where the value of “%1” stands in the file could not be told, so it is not changed"),
+                             "where the value of “%1” stands in the file could not be told, so it is not changed"),
                  {m_edit.key}},
             node.line);
     }
@@ -148,7 +148,7 @@ Splicer::Outcome Splicer::replace(const YamlNode& node, ScalarPlace place)
     if (node.style == ScalarStyle::Block
         && m_source.text().substr(node.begin, header - node.begin).find('#') != std::string_view::npos) {
         return refuse(
-            Text{HEADROOM_TR("core", "Replacing the text block of “%1” would lose the comment after its first line"),
+            Text{HEADROOM_TR("core", "replacing the text block of “%1” would lose the comment after its first line"),
                  {m_edit.key}},
             node.line);
     }
@@ -174,7 +174,7 @@ Splicer::Outcome Splicer::replaceCollection(const YamlNode& node, ScalarPlace pl
     }
     const std::string_view old = m_source.text().substr(node.begin, node.end - node.begin);
     if (!node.isPlaced || old.find('#') != std::string_view::npos) {
-        return refuse(Text{HEADROOM_TR("core", "Replacing the list “%1” would lose the comments in it"), {m_edit.key}},
+        return refuse(Text{HEADROOM_TR("core", "replacing the list “%1” would lose the comments in it"), {m_edit.key}},
                       node.line);
     }
     if (node.isFlow) {
@@ -216,7 +216,7 @@ Splicer::Outcome Splicer::addToFlowMap(const YamlNode& map, Steps steps, const S
 {
     if (!map.isPlaced) {
         return refuse(
-            Text{HEADROOM_TR("core", "The end of the mapping that “%1” belongs to could not be found"), {m_edit.key}},
+            Text{HEADROOM_TR("core", "the end of the mapping that “%1” belongs to could not be found"), {m_edit.key}},
             map.line);
     }
     ScalarPlace inside = place;
@@ -297,7 +297,7 @@ Splicer::Outcome Splicer::visitMap(std::size_t index, Steps steps, ScalarPlace p
                       map.line);
     }
     if (std::any_of(steps.begin(), steps.end(), [](const KeyStep& step) { return step.index.has_value(); })) {
-        return refuse(Text{HEADROOM_TR("core", "There is no list for “%1” to be added to"), {m_edit.key}}, map.line);
+        return refuse(Text{HEADROOM_TR("core", "there is no list for “%1” to be added to"), {m_edit.key}}, map.line);
     }
     if (map.isFlow) {
         return addToFlowMap(map, steps, place);

@@ -63,7 +63,7 @@ Result<void> Expansion::count(std::size_t depth, std::int64_t line, std::size_t 
     if (depth > maxDepth || ++m_visits > maxVisits || m_bytes > maxExpandedBytes) {
         return failure(
             Text{HEADROOM_TR("core",
-                             "With its aliases expanded, the file holds more than %1 values, %2 levels or %3 MiB"),
+                             "with its aliases expanded, the file holds more than %1 values, %2 levels or %3 MiB"),
                  {std::to_string(maxVisits), std::to_string(maxDepth), std::to_string(maxExpandedBytes >> 20)}},
             m_name, line);
     }
@@ -132,7 +132,7 @@ Result<void> Expansion::merge(Collected& collected, std::size_t source, std::siz
         for (const std::size_t item : node.items) {
             if (m_tree.resolved(item).kind != YamlNode::Kind::Map) {
                 report(item, Severity::Error,
-                       Text{HEADROOM_TR("core", "Only mappings can be merged with <<; this is not one")});
+                       Text{HEADROOM_TR("core", "only mappings can be merged with <<; this is not one")});
                 continue;
             }
             if (auto done = mergeMap(collected, resolved(item), mergeKey, depth); !done) {
@@ -141,7 +141,7 @@ Result<void> Expansion::merge(Collected& collected, std::size_t source, std::siz
         }
         return {};
     }
-    report(source, Severity::Error, Text{HEADROOM_TR("core", "Only mappings can be merged with <<; this is not one")});
+    report(source, Severity::Error, Text{HEADROOM_TR("core", "only mappings can be merged with <<; this is not one")});
     return {};
 }
 
@@ -158,7 +158,7 @@ Result<std::vector<EffectiveEntry>> Expansion::entries(std::size_t map, std::siz
         const std::string* text = keyText(m_tree, entry.key);
         if (!text) {
             report(entry.key, Severity::Note,
-                   Text{HEADROOM_TR("core", "This key is a list or a mapping itself; it is not read")});
+                   Text{HEADROOM_TR("core", "this key is a list or a mapping itself; it is not read")});
         } else if (*text == "<<" && key.style == ScalarStyle::Plain) {
             if (auto done = merge(collected, entry.value, i + 1, depth); !done) {
                 return tl::unexpected(done.error());

@@ -39,17 +39,17 @@ Text reasonOf(int error)
     switch (error) {
     case ENOENT:
     case ENOTDIR:
-        return Text{HEADROOM_TR("core", "There is no such file")};
+        return Text{HEADROOM_TR("core", "there is no such file")};
     case EACCES:
     case EPERM:
-        return Text{HEADROOM_TR("core", "You have no permission for this file")};
+        return Text{HEADROOM_TR("core", "you have no permission for this file")};
     case EISDIR:
-        return Text{HEADROOM_TR("core", "This is a folder, not a file")};
+        return Text{HEADROOM_TR("core", "this is a folder, not a file")};
     case ENOSPC:
     case EDQUOT:
-        return Text{HEADROOM_TR("core", "There is no space left on the disk")};
+        return Text{HEADROOM_TR("core", "there is no space left on the disk")};
     default:
-        return Text{HEADROOM_TR("core", "The system refused: %1"), {std::strerror(error)}};
+        return Text{HEADROOM_TR("core", "the system refused: %1"), {std::strerror(error)}};
     }
 }
 
@@ -70,7 +70,7 @@ Result<std::string> readAll(int file, std::size_t limit, const std::string& name
         }
         bytes.append(buffer.data(), static_cast<std::size_t>(count));
     }
-    return failure(Text{HEADROOM_TR("core", "The file is larger than %1 MiB, so it is hardly a config"),
+    return failure(Text{HEADROOM_TR("core", "the file is larger than %1 MiB, so it is hardly a config"),
                         {std::to_string(limit >> 20)}},
                    name);
 }
@@ -144,10 +144,10 @@ Result<std::string> readFile(const std::filesystem::path& path, std::size_t limi
         return failure(reasonOf(EISDIR), name);
     }
     if (!S_ISREG(status.st_mode)) {
-        return failure(Text{HEADROOM_TR("core", "This is not a regular file")}, name);
+        return failure(Text{HEADROOM_TR("core", "this is not a regular file")}, name);
     }
     if (static_cast<std::uintmax_t>(status.st_size) > limit) {
-        return failure(Text{HEADROOM_TR("core", "The file is larger than %1 MiB, so it is hardly a config"),
+        return failure(Text{HEADROOM_TR("core", "the file is larger than %1 MiB, so it is hardly a config"),
                             {std::to_string(limit >> 20)}},
                        name);
     }

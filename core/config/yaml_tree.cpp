@@ -3,6 +3,8 @@
 
 #include "config/yaml_source.h"
 
+#include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -71,7 +73,7 @@ public:
         if (std::find(m_open.begin(), m_open.end(), node.target) != m_open.end()) {
             throw Refusal{
                 Text{HEADROOM_TR("core",
-                                 "The alias %1 stands inside the anchor it names, so the value would contain itself"),
+                                 "the alias %1 stands inside the anchor it names, so the value would contain itself"),
                      {node.text}},
                 node.line};
         }
@@ -196,7 +198,7 @@ private:
         node.end = node.isFlow ? node.begin + 1 : node.begin;
         if (m_open.size() >= maxNesting) {
             throw Refusal{
-                Text{HEADROOM_TR("core", "Values are nested more than %1 deep"), {std::to_string(maxNesting)}},
+                Text{HEADROOM_TR("core", "values are nested more than %1 deep"), {std::to_string(maxNesting)}},
                 node.line};
         }
         m_open.push_back(add(std::move(node), anchor));
@@ -222,7 +224,7 @@ private:
         const std::size_t index = m_tree.nodes.size();
         if (index >= maxNodes) {
             throw Refusal{
-                Text{HEADROOM_TR("core", "The file holds more than %1 values"), {std::to_string(maxNodes / 2)}},
+                Text{HEADROOM_TR("core", "the file holds more than %1 values"), {std::to_string(maxNodes / 2)}},
                 node.line};
         }
         if (anchor != YAML::NullAnchor) {
@@ -269,8 +271,8 @@ Problem notYaml(const YAML::Exception& error, const YamlSource& source, const st
     const std::size_t lineBegin = source.beginOfLine(std::min(position, source.size()));
     const auto indentation = source.text().substr(lineBegin, source.skipBlanks(lineBegin) - lineBegin);
     Text text = indentation.find('\t') != std::string_view::npos
-        ? Text{HEADROOM_TR("core", "The line is indented with a tab, which YAML does not allow; use blanks")}
-        : Text{HEADROOM_TR("core", "This is not valid YAML or JSON: %1"), {error.msg}};
+        ? Text{HEADROOM_TR("core", "the line is indented with a tab, which YAML does not allow; use blanks")}
+        : Text{HEADROOM_TR("core", "this is not valid YAML or JSON: %1"), {error.msg}};
     return {Severity::Error, name, hasPlace ? error.mark.line + 1 : 0, std::move(text)};
 }
 
@@ -288,16 +290,16 @@ Result<YamlTree> parseYaml(std::string_view bytes, const std::string& name)
         if (tree.root == YamlNode::none || !startsWithMarker(bytes, tree[tree.root].end, next.position)) {
             return failure(
                 Text{HEADROOM_TR(
-                    "core", "The text from here on does not belong to what is above it; is the indentation right?")},
+                    "core", "the text from here on does not belong to what is above it; is the indentation right?")},
                 name, next.line);
         }
         tree.problems.push_back(
             {Severity::Warning, name, next.line,
-             Text{HEADROOM_TR("core", "A second document begins here; only the first one is read")}});
+             Text{HEADROOM_TR("core", "a second document begins here; only the first one is read")}});
     } catch (const Refusal& refusal) {
         return failure(refusal.text, name, refusal.line);
     } catch (const YAML::DeepRecursion& error) {
-        return failure(Text{HEADROOM_TR("core", "Values are nested more than %1 deep"), {std::to_string(maxNesting)}},
+        return failure(Text{HEADROOM_TR("core", "values are nested more than %1 deep"), {std::to_string(maxNesting)}},
                        name, error.mark.line + 1);
     } catch (const YAML::Exception& error) {
         return tl::unexpected(notYaml(error, YamlSource(bytes), name));
