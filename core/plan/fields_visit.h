@@ -31,6 +31,13 @@ template <class Group, class Visitor> void visitModel(Group& group, Visitor&& vi
     visit("model.encoder_layers", group.encoderLayers);
     visit("model.decoder_layers", group.decoderLayers);
     visit("model.mtp_layers", group.mtpLayers);
+    visit("model.family", group.family);
+    visit("model.activation", group.activation);
+    visit("model.rope", group.rope);
+    visit("model.rotary_fraction", group.rotaryFraction);
+    visit("model.attn_dropout", group.attnDropout);
+    visit("model.hidden_dropout", group.hiddenDropout);
+    visit("model.binary_head", group.binaryHead);
 }
 
 template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visit)
@@ -134,6 +141,7 @@ template <class Group, class Visitor> void visitParallel(Group& group, Visitor&&
     visit("parallel.embed_in_split", group.embedInSplit);
     visit("parallel.loss_in_split", group.lossInSplit);
     visit("parallel.pp_microbatches", group.ppMicrobatches);
+    visit("parallel.vpp_group", group.vppGroup);
 }
 
 template <class Group, class Visitor> void visitShard(Group& group, Visitor&& visit)
@@ -190,6 +198,22 @@ template <class Group, class Visitor> void visitAttention(Group& group, Visitor&
     visit("attention.impl", group.impl);
 }
 
+template <class Group, class Visitor> void visitImplementation(Group& group, Visitor&& visit)
+{
+    visit("implementation.profile", group.profile);
+    visit("implementation.fused_loss", group.fusedLoss);
+    visit("implementation.grad_accum_fusion", group.gradAccumFusion);
+    visit("implementation.placeholder_grads", group.placeholderGrads);
+    visit("implementation.rope_fusion", group.ropeFusion);
+    visit("implementation.masked_softmax_fusion", group.maskedSoftmaxFusion);
+    visit("implementation.loader_mask", group.loaderMask);
+    visit("implementation.saved_padding_mask", group.savedPaddingMask);
+    visit("implementation.deterministic", group.deterministic);
+    visit("implementation.tp_comm_overlap", group.tpCommOverlap);
+    visit("implementation.deferred_wgrads", group.deferredWgrads);
+    visit("implementation.cublas_workspace_bytes", group.cublasWorkspaceBytes);
+}
+
 template <class Group, class Visitor> void visitLora(Group& group, Visitor&& visit)
 {
     visit("lora.rank", group.rank);
@@ -199,6 +223,7 @@ template <class Group, class Visitor> void visitHardware(Group& group, Visitor&&
 {
     visit("hardware.gpu", group.gpu);
     visit("hardware.capacity_bytes", group.capacityBytes);
+    visit("hardware.compute_capability", group.computeCapability);
 }
 
 template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& visit)
@@ -217,6 +242,7 @@ template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& vis
     visitOptimizer(plan.optimizer, visit);
     visitRecompute(plan.recompute, visit);
     visitAttention(plan.attention, visit);
+    visitImplementation(plan.implementation, visit);
     visitLora(plan.lora, visit);
     visitHardware(plan.hardware, visit);
 }

@@ -30,6 +30,12 @@ struct ModelPlan
     Count attnWindow;
     Name layerPattern;
     Count encoderLayers, decoderLayers, mtpLayers;
+    Name family; ///< decoder (the default), bert, t5
+    Name activation; ///< gelu, swiglu, squared_relu, …; gatedMlp says whether it has a gate
+    Flag rope; ///< rotary positions
+    Real rotaryFraction; ///< share of the head size that is rotated
+    Real attnDropout, hiddenDropout; ///< probabilities; above 0 a mask is kept
+    Flag binaryHead; ///< BERT's next-sentence head
 };
 
 struct MoePlan
@@ -90,6 +96,7 @@ struct ParallelPlan
     Count firstStageLayers, lastStageLayers;
     Flag embedInSplit{false}, lossInSplit{false};
     Count ppMicrobatches;
+    Count vppGroup; ///< micro-batches of a chunk run in a row when interleaving; the pipeline size when not given
 };
 
 struct ShardPlan
@@ -135,7 +142,22 @@ struct RecomputePlan
 
 struct AttentionPlan
 {
-    Name impl;
+    Name impl; ///< auto, flash, fused (cuDNN), unfused, local, sdpa, eager
+};
+
+/// Which implementation runs and the facts about it that flags do not hold. Everything here changes memory.
+struct ImplementationPlan
+{
+    Name profile; ///< megatron-te, megatron-local, …: which tapes describe the layers
+    Name fusedLoss; ///< none, native, te, liger
+    Flag gradAccumFusion; ///< weight gradients are added to the gradient buffer by the matrix product itself
+    Flag placeholderGrads; ///< with that fusion: one unused 16-bit gradient a weight shape stays (since 2025)
+    Flag ropeFusion, maskedSoftmaxFusion;
+    Flag loaderMask; ///< the data loader makes a b·s·s attention mask
+    Flag savedPaddingMask; ///< unfused attention with padding keeps its mask (Transformer Engine since 2025)
+    Flag deterministic, tpCommOverlap;
+    Count deferredWgrads; ///< micro-batches whose output layer gradient waits for the end of the step; 0: all
+    Count cublasWorkspaceBytes; ///< one workspace; CUBLAS_WORKSPACE_CONFIG or the GPU decides when not given
 };
 
 struct LoraPlan
@@ -147,6 +169,7 @@ struct HardwarePlan
 {
     Name gpu;
     Count capacityBytes; ///< device memory of one GPU
+    Count computeCapability; ///< major version: 8 Ampere and Ada, 9 Hopper, 10 Blackwell
 };
 
 /// The canonical description of a training run: a plain value, copied, compared and diffed.
@@ -166,6 +189,7 @@ struct TrainingPlan
     OptimizerPlan optimizer;
     RecomputePlan recompute;
     AttentionPlan attention;
+    ImplementationPlan implementation;
     LoraPlan lora;
     HardwarePlan hardware;
 };

@@ -21,7 +21,7 @@ struct Limit
 };
 
 constexpr std::int64_t million = 1'000'000;
-constexpr std::array<Limit, 33> limits{{
+constexpr std::array<Limit, 37> limits{{
     {"model.layers", 1, 100'000},
     {"model.hidden", 1, 16 * million},
     {"model.ffn", 1, 64 * million},
@@ -54,7 +54,11 @@ constexpr std::array<Limit, 33> limits{{
     {"parallel.vpp", 1, 100'000},
     {"parallel.cp", 1, 100'000},
     {"parallel.ep", 1, 100'000},
+    {"parallel.vpp_group", 1, million},
     {"recompute.num_layers", 0, 100'000},
+    {"shard.dist_opt_instances", 1, million},
+    {"implementation.deferred_wgrads", 0, million},
+    {"implementation.cublas_workspace_bytes", 0, 1000 * million},
 }};
 
 class Checker
