@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/architecture.h"
+
+#include "plan/batch.h"
+
+namespace headroom {
+
+namespace {
+
+/// Sizes that no limit of validate() covers are kept within bounds here, so that formulas need no further care.
+constexpr std::int64_t largestSize = std::int64_t{1} << 40;
+constexpr std::int64_t largestMerge = 1 << 10;
+
+std::int64_t size(const Count& count, std::int64_t otherwise = 0)
+{
+    return std::clamp<std::int64_t>(count.valueOr(otherwise), 0, largestSize);
+}
+
+std::int64_t positive(const Count& count, std::int64_t otherwise = 1)
+{
+    return std::max<std::int64_t>(size(count, otherwise), 1);
+}
+
+std::int64_t paddedVocabulary(const ModelPlan& model, std::int64_t tensorParallel)
+{
+    if (model.paddedVocab.isKnown()) {
+        return size(model.paddedVocab);
+    }
+    const std::int64_t vocab = size(model.vocab);
+    if (!model.vocabPadMultiple.isKnown()) {
+        return vocab;
+    }
+    // megatron/core/tokenizers/utils/build_tokenizer.py: a multiple of D·t (theory.md 1.4).
+    const Elements multiple = Elements(positive(model.vocabPadMultiple)) * tensorParallel;
+    return std::min((Elements(vocab) / multiple.value() * multiple).value(), largestSize);
+}
+
+void resolveAttention(const TrainingPlan& plan, Architecture& result)
+{
+    const ModelPlan& model = plan.model;
+    result.heads = size(model.heads);
+    if (result.heads > 0) {
+        result.groups = std::max<std::int64_t>(size(model.kvHeads, result.heads), 1);
+        result.headDim = positive(model.headDim, result.hidden / result.heads);
+    } else {
+        result.groups = 1;
+        result.headDim = result.hidden;
+    }
+    result.qkvBias = model.attnBias.valueOr(false);
+    result.outBias = model.attnOutBias.valueOr(result.qkvBias);
+    result.qkNorm = model.qkNorm.valueOr(false);
+    result.kvLoraRank = size(plan.mla.kvLoraRank);
+    result.isMla = result.kvLoraRank > 0 && result.heads > 0;
+    result.qLoraRank = size(plan.mla.qLoraRank);
+    result.nopeDim = size(plan.mla.qkNopeDim);
+    result.ropeDim = size(plan.mla.qkRopeDim);
+    result.valueDim = size(plan.mla.vDim, result.headDim);
+}
+
+void resolveExperts(const MoePlan& moe, Architecture& result)
+{
+    result.experts = size(moe.experts);
+    if (!result.isMoe()) {
+        return;
+    }
+    result.topk = std::min(positive(moe.topk), result.experts);
+    result.expertFfn = positive(moe.ffn, result.ffn);
+    // Frameworks give the shared width either whole or per shared expert.
+    result.sharedFfn = moe.sharedFfn.isKnown()
+        ? size(moe.sharedFfn)
+        : std::min((Elements(size(moe.sharedExperts)) * result.expertFfn).value(), largestSize);
+    result.latent = size(moe.latent);
+    result.firstDenseLayers = size(moe.firstDenseLayers);
+    result.moeEvery = positive(moe.layerFreq);
+}
+
+Projector::Kind projectorKind(const std::string& name)
+{
+    using Kind = Projector::Kind;
+    if (name == "linear") {
+        return Kind::Linear;
+    }
+    if (name == "patch_merger") {
+        return Kind::PatchMerger;
+    }
+    if (name == "pixel_shuffle") {
+        return Kind::PixelShuffle;
+    }
+    return name == "resampler" ? Kind::Resampler : Kind::Mlp;
+}
+
+} // namespace
+
+std::int64_t Architecture::moeLayers(std::int64_t first, std::int64_t count) const
+{
+    if (!isMoe()) {
+        return 0;
+    }
+    // Layer i has experts when i is a multiple of the frequency, from the first non-dense layer on.
+    const auto upTo = [this](std::int64_t end) { return (end + moeEvery - 1) / moeEvery; };
+    const std::int64_t begin = std::max(first, firstDenseLayers);
+    const std::int64_t end = first + count;
+    return begin < end ? upTo(end) - upTo(begin) : 0;
+}
+
+std::int64_t Split::expertData() const
+{
+    const Elements ranks = Elements(data) * context * tensor;
+    const Elements group = Elements(expert) * expertTensor;
+    return std::max<std::int64_t>(ranks.value() / std::max<std::int64_t>(group.value(), 1), 1);
+}
+
+Architecture architectureOf(const TrainingPlan& plan)
+{
+    const ModelPlan& model = plan.model;
+    Architecture result;
+    result.isTextbook = !model.heads.isKnown() && !model.ffn.isKnown() && !plan.moe.experts.isKnown();
+    result.layers = size(model.layers);
+    result.hidden = size(model.hidden);
+    resolveAttention(plan, result);
+    result.gate = model.gatedMlp.valueOr(false) ? 2 : 1;
+    result.ffn = size(model.ffn, 4 * result.hidden);
+    result.mlpBias = model.mlpBias.valueOr(false);
+    result.layerNorm = model.layerNorm.valueOr(false);
+    result.tied = model.tiedEmbeddings.valueOr(true);
+    result.vocab = paddedVocabulary(model, positive(plan.parallel.tp));
+    result.positions = model.learnedPositions.valueOr(false) ? size(model.maxPos, size(plan.batch.seq)) : 0;
+    result.mtpLayers = size(model.mtpLayers);
+    resolveExperts(plan.moe, result);
+    return result;
+}
+
+VisionTower visionTowerOf(const TrainingPlan& plan)
+{
+    const VisionPlan& vision = plan.vision;
+    VisionTower result;
+    result.hidden = size(vision.hidden);
+    result.layers = result.hidden > 0 ? size(vision.layers) + size(vision.extraLayers) : 0;
+    result.ffn = size(vision.ffn, 4 * result.hidden);
+    result.gate = vision.gatedMlp.valueOr(false) ? 2 : 1;
+    result.heads = size(vision.heads);
+    result.patch = size(vision.patch);
+    result.temporalPatch = positive(vision.temporalPatch);
+    result.classToken = vision.classToken.valueOr(false);
+    result.learnedPositions = vision.learnedPositions.valueOr(false);
+    result.patchBias = vision.patchBias.valueOr(false);
+    result.qkvBias = vision.qkvBias.valueOr(true);
+    result.layerNorm = vision.layerNorm.valueOr(true);
+    result.extraNorms = size(vision.extraNorms);
+    const std::int64_t cls = result.classToken ? 1 : 0;
+    if (vision.imageSize.isKnown() && result.patch > 0) {
+        const std::int64_t side = size(vision.imageSize) / result.patch;
+        result.tokens = (Elements(side) * side + cls).value();
+    } else if (vision.tokensPerImage.isKnown()) {
+        const std::int64_t merge = std::min(positive(vision.merge), largestMerge);
+        result.tokens = (Elements(size(vision.tokensPerImage)) * merge * merge + cls).value();
+    }
+    result.images
+        = std::min((Elements(size(vision.imagesPerSample, 1)) * positive(vision.maxTiles)).value(), largestSize);
+    return result;
+}
+
+Projector projectorOf(const TrainingPlan& plan)
+{
+    const ProjectorPlan& projector = plan.projector;
+    const VisionTower tower = visionTowerOf(plan);
+    Projector result;
+    const bool isStated = projector.type.isKnown() || projector.in.isKnown() || projector.out.isKnown();
+    if (!tower.isPresent() || !isStated || projector.type.value == "none") {
+        return result;
+    }
+    result.kind = projectorKind(projector.type.value);
+    result.in = size(projector.in, tower.hidden);
+    result.out = size(projector.out, size(plan.model.hidden));
+    const bool merges = result.kind == Projector::Kind::PatchMerger || result.kind == Projector::Kind::PixelShuffle;
+    result.merge = merges ? std::min(positive(plan.vision.merge, 2), largestMerge) : 1;
+    result.hidden = size(projector.hidden, result.kind == Projector::Kind::Resampler ? result.in : result.out);
+    result.layers = positive(projector.layers, result.kind == Projector::Kind::Resampler ? 6 : 2);
+    result.deepstack = size(plan.vision.deepstackLayers);
+    const std::int64_t patches = tower.tokens - (tower.classToken && tower.tokens > 0 ? 1 : 0);
+    result.tokens = size(plan.vision.tokensPerImage, patches / (result.merge * result.merge));
+    return result;
+}
+
+Split splitOf(const TrainingPlan& plan)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    Split result;
+    result.tensor = positive(parallel.tp);
+    result.pipeline = positive(parallel.pp);
+    result.chunks = positive(parallel.vpp);
+    if (parallel.layersPerVstage.isKnown() && result.chunks == 1) {
+        const std::int64_t perStage = size(plan.model.layers) / result.pipeline;
+        result.chunks = std::max<std::int64_t>(perStage / positive(parallel.layersPerVstage), 1);
+    }
+    result.context = positive(parallel.cp);
+    result.expert = positive(parallel.ep);
+    result.expertTensor = positive(parallel.etp, result.tensor);
+    result.data = std::clamp<std::int64_t>(dataParallelSize(plan), 1, largestSize);
+    result.sequence = parallel.sp.value && result.tensor > 1;
+    return result;
+}
+
+Trainable trainableOf(const TrainingPlan& plan)
+{
+    const bool all = !plan.frozen.all.value;
+    const bool hasTower = visionTowerOf(plan).isPresent();
+    Trainable result;
+    result.adapters = plan.lora.rank.isKnown() && plan.lora.rank.value > 0;
+    result.language = all && !plan.frozen.llm.value && !result.adapters;
+    result.vision = all && hasTower && !plan.frozen.vision.value;
+    result.projector = all && hasTower && !plan.frozen.projector.value;
+    return result;
+}
+
+} // namespace headroom

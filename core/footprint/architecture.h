@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/elements.h"
+#include "plan/training_plan.h"
+
+#include <cstdint>
+
+namespace headroom {
+
+/// The language model's dimensions with every default resolved; symbols of theory.md section 0.
+struct Architecture
+{
+    /// Neither heads nor FFN are known: a block is 12h² parameters and nothing else (workflow.md section 2).
+    bool isTextbook = false;
+    std::int64_t layers = 0, hidden = 0; ///< L, h
+    std::int64_t heads = 0, groups = 0, headDim = 0; ///< a, g, d; heads 0: multi-head attention of unknown head size
+    std::int64_t ffn = 0;
+    std::int64_t gate = 1; ///< G: 2 when the MLP is gated
+    std::int64_t vocab = 0; ///< padded for the plan's tensor parallelism
+    std::int64_t positions = 0; ///< learned ones
+    bool tied = true, qkvBias = false, outBias = false, mlpBias = false, qkNorm = false, layerNorm = false;
+
+    bool isMla = false;
+    std::int64_t qLoraRank = 0, kvLoraRank = 0, nopeDim = 0, ropeDim = 0, valueDim = 0; ///< r_q, r_kv, n, r, v
+
+    std::int64_t experts = 0, topk = 0, expertFfn = 0, sharedFfn = 0, latent = 0;
+    std::int64_t firstDenseLayers = 0, moeEvery = 1;
+    std::int64_t mtpLayers = 0;
+
+    [[nodiscard]] bool isMoe() const { return experts > 0; }
+    [[nodiscard]] Elements norm() const { return Elements(layerNorm ? 2 : 1) * hidden; }
+    /// How many of the layers [first, first + count) have experts.
+    [[nodiscard]] std::int64_t moeLayers(std::int64_t first, std::int64_t count) const;
+};
+
+/// The vision encoder; no layers: none.
+struct VisionTower
+{
+    std::int64_t layers = 0, hidden = 0, ffn = 0, gate = 1, heads = 0;
+    std::int64_t patch = 0, temporalPatch = 1;
+    std::int64_t tokens = 0; ///< per image inside the tower, class token included; 0: not known
+    std::int64_t images = 1; ///< per sample, tiles counted
+    std::int64_t extraNorms = 0;
+    bool classToken = false, learnedPositions = false, patchBias = false, qkvBias = true, layerNorm = true;
+
+    [[nodiscard]] bool isPresent() const { return layers > 0; }
+    [[nodiscard]] Elements norm() const { return Elements(layerNorm ? 2 : 1) * hidden; }
+};
+
+/// What carries image features into the language model.
+struct Projector
+{
+    enum class Kind : std::uint8_t { None, Linear, Mlp, PatchMerger, PixelShuffle, Resampler };
+
+    Kind kind = Kind::None;
+    std::int64_t in = 0, hidden = 0, out = 0, layers = 2;
+    std::int64_t merge = 1; ///< m: m × m patches become one token
+    std::int64_t deepstack = 0; ///< further mergers that feed inner layers
+    std::int64_t tokens = 0; ///< per image, for the language model
+};
+
+/// How a plan spreads the model over GPUs; every size is at least 1.
+struct Split
+{
+    std::int64_t tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1, expertTensor = 1, data = 1;
+    bool sequence = false;
+
+    /// n_sp: what divides tensors between the tensor-parallel regions.
+    [[nodiscard]] std::int64_t outside() const { return sequence ? tensor : 1; }
+    /// Replicas of an expert weight.
+    [[nodiscard]] std::int64_t expertData() const;
+};
+
+[[nodiscard]] Architecture architectureOf(const TrainingPlan& plan);
+[[nodiscard]] VisionTower visionTowerOf(const TrainingPlan& plan);
+[[nodiscard]] Projector projectorOf(const TrainingPlan& plan);
+[[nodiscard]] Split splitOf(const TrainingPlan& plan);
+
+/// Which parts receive gradients (theory.md 2.5).
+struct Trainable
+{
+    bool language = true, vision = false, projector = false;
+    bool adapters = false; ///< LoRA on the language model, whose own weights are then frozen
+};
+[[nodiscard]] Trainable trainableOf(const TrainingPlan& plan);
+
+} // namespace headroom

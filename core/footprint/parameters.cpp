@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/parameters.h"
+
+namespace headroom {
+
+namespace {
+
+/// Adds up the tensors of one part. Column-parallel layers are split along their outputs, row-parallel ones along their
+/// inputs, whose biases stay whole (theory.md 1.7).
+class PartBuilder
+{
+public:
+    PartBuilder(std::int64_t tensorParallel, std::int64_t loraRank)
+        : m_tensor(tensorParallel)
+        , m_rank(loraRank)
+    {
+    }
+
+    void replicated(Elements in, Elements out) { linear(in, out); }
+    void column(Elements in, Elements out) { linear(in, out / m_tensor); }
+    void columnBias(Elements out) { m_weights.vectors += out / m_tensor; }
+    void row(Elements in, Elements out) { linear(in / m_tensor, out); }
+    void vector(Elements length) { m_weights.vectors += length; }
+    void table(Elements rows, Elements columns)
+    {
+        m_weights.tables += rows * columns;
+        m_weights.factors += rows + columns;
+    }
+    void add(const Weights& part) { m_weights += part; }
+
+    [[nodiscard]] const Weights& weights() const { return m_weights; }
+
+private:
+    void linear(Elements in, Elements out)
+    {
+        m_weights.matrices += in * out;
+        m_weights.factors += in + out;
+        m_weights.adapters += Elements(m_rank) * (in + out);
+    }
+
+    Weights m_weights;
+    std::int64_t m_tensor;
+    std::int64_t m_rank;
+};
+
+void addLatentAttention(PartBuilder& part, const Architecture& model)
+{
+    const Elements queries = Elements(model.heads) * (Elements(model.nopeDim) + model.ropeDim);
+    if (model.qLoraRank > 0) {
+        part.replicated(model.hidden, model.qLoraRank);
+        part.vector(model.qLoraRank);
+        part.column(model.qLoraRank, queries);
+    } else {
+        part.column(model.hidden, queries);
+    }
+    part.replicated(model.hidden, Elements(model.kvLoraRank) + model.ropeDim);
+    part.vector(model.kvLoraRank);
+    part.column(model.kvLoraRank, Elements(model.heads) * (Elements(model.nopeDim) + model.valueDim));
+    part.row(Elements(model.heads) * model.valueDim, model.hidden);
+}
+
+void addAttention(PartBuilder& part, const Architecture& model, const Split& split)
+{
+    if (model.isMla) {
+        addLatentAttention(part, model);
+        return;
+    }
+    const Elements queries = model.heads > 0 ? Elements(model.heads) * model.headDim : Elements(model.hidden);
+    // KV groups that cannot be split further are copied to every rank of the tensor-parallel group; as a whole model
+    // that reads as one group per rank.
+    const std::int64_t groups = model.heads > 0 ? std::max(model.groups, split.tensor) : 1;
+    const Elements keys = Elements(groups) * model.headDim;
+    part.column(model.hidden, queries);
+    part.column(model.hidden, keys);
+    part.column(model.hidden, keys);
+    if (model.qkvBias) {
+        part.columnBias(queries);
+        part.columnBias(keys);
+        part.columnBias(keys);
+    }
+    part.row(queries, model.hidden);
+    if (model.outBias) {
+        part.vector(model.hidden);
+    }
+    if (model.qkNorm) {
+        part.vector(Elements(model.layerNorm ? 4 : 2) * model.headDim);
+    }
+}
+
+void addMlp(PartBuilder& part, std::int64_t hidden, std::int64_t ffn, std::int64_t gate, bool bias)
+{
+    for (std::int64_t input = 0; input < gate; ++input) {
+        part.column(hidden, ffn);
+        if (bias) {
+            part.columnBias(ffn);
+        }
+    }
+    part.row(ffn, hidden);
+    if (bias) {
+        part.vector(hidden);
+    }
+}
+
+/// The dense part of a layer: all of it, or everything but the routed experts.
+Weights layerWeights(const Architecture& model, const Split& split, std::int64_t loraRank, bool hasExperts)
+{
+    PartBuilder part(split.tensor, loraRank);
+    addAttention(part, model, split);
+    if (hasExperts) {
+        part.replicated(model.hidden, model.experts);
+        if (model.sharedFfn > 0) {
+            addMlp(part, model.hidden, model.sharedFfn, model.gate, false);
+        }
+        if (model.latent > 0) {
+            part.replicated(model.hidden, model.latent);
+            part.replicated(model.latent, model.hidden);
+        }
+    } else {
+        addMlp(part, model.hidden, model.ffn, model.gate, model.mlpBias);
+    }
+    if (!model.isTextbook) {
+        part.vector(Elements(2) * model.norm());
+    }
+    return part.weights();
+}
+
+/// The routed experts of one layer on one rank: E/ep of them, each split over its own tensor parallelism.
+Weights expertWeights(const Architecture& model, const Split& split, std::int64_t loraRank)
+{
+    PartBuilder expert(split.expertTensor, loraRank);
+    addMlp(expert, model.latent > 0 ? model.latent : model.hidden, model.expertFfn, model.gate, model.mlpBias);
+    return expert.weights().times((Elements(model.experts) / split.expert).value());
+}
+
+Weights visionWeights(const VisionTower& tower, const Split& split)
+{
+    PartBuilder part(split.tensor, 0);
+    if (!tower.isPresent()) {
+        return part.weights();
+    }
+    PartBuilder layer(split.tensor, 0);
+    for (int projection = 0; projection < 3; ++projection) {
+        layer.column(tower.hidden, tower.hidden);
+        if (tower.qkvBias) {
+            layer.columnBias(tower.hidden);
+        }
+    }
+    layer.row(tower.hidden, tower.hidden);
+    layer.vector(tower.hidden);
+    addMlp(layer, tower.hidden, tower.ffn, tower.gate, true);
+    layer.vector(Elements(2) * tower.norm());
+    part.add(layer.weights().times(tower.layers));
+
+    constexpr std::int64_t channels = 3;
+    part.replicated(Elements(channels) * tower.temporalPatch * tower.patch * tower.patch, tower.hidden);
+    if (tower.patchBias) {
+        part.vector(tower.hidden);
+    }
+    if (tower.learnedPositions) {
+        part.table(tower.tokens, tower.hidden);
+    }
+    if (tower.classToken) {
+        part.vector(tower.hidden);
+    }
+    part.vector(Elements(tower.extraNorms) * tower.norm());
+    return part.weights();
+}
+
+/// A stack of biased linear layers, hidden widths equal (theory.md 1.6).
+void addPerceptron(PartBuilder& part, Elements in, const Projector& projector, std::int64_t layers)
+{
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+        const Elements out = layer + 1 == layers ? projector.out : projector.hidden;
+        part.replicated(layer == 0 ? in : projector.hidden, out);
+        part.vector(out);
+    }
+}
+
+/// Learned queries, blocks of cross-attention and MLP (f = 4h_r) with three norms each, a final norm.
+void addResampler(PartBuilder& part, const Projector& projector)
+{
+    const Elements width = projector.hidden;
+    part.table(projector.tokens, width);
+    if (projector.in != projector.hidden) {
+        part.replicated(projector.in, width);
+    }
+    PartBuilder block(1, 0);
+    for (int projection = 0; projection < 4; ++projection) {
+        block.replicated(width, width);
+    }
+    block.replicated(width, Elements(4) * width);
+    block.replicated(Elements(4) * width, width);
+    block.vector(Elements(6) * width);
+    part.add(block.weights().times(projector.layers));
+    part.vector(Elements(2) * width);
+}
+
+/// Projectors are small and their weights are kept whole on every tensor-parallel rank.
+Weights projectorWeights(const Projector& projector, const VisionTower& tower)
+{
+    PartBuilder part(1, 0);
+    const Elements norm = Elements(tower.layerNorm ? 2 : 1) * projector.in;
+    const Elements merged = Elements(projector.in) * projector.merge * projector.merge;
+    Projector merger = projector;
+    merger.hidden = merged.value();
+    switch (projector.kind) {
+    case Projector::Kind::None:
+        break;
+    case Projector::Kind::Linear:
+        addPerceptron(part, projector.in, projector, 1);
+        break;
+    case Projector::Kind::Mlp:
+        addPerceptron(part, projector.in, projector, std::min<std::int64_t>(projector.layers, 64));
+        break;
+    case Projector::Kind::PatchMerger:
+        part.vector(norm);
+        addPerceptron(part, merged, merger, 2);
+        for (std::int64_t extra = 0; extra < std::min<std::int64_t>(projector.deepstack, 64); ++extra) {
+            part.vector(Elements(tower.layerNorm ? 2 : 1) * merged);
+            addPerceptron(part, merged, merger, 2);
+        }
+        break;
+    case Projector::Kind::PixelShuffle:
+        part.vector(Elements(2) * merged);
+        addPerceptron(part, merged, projector, 2);
+        break;
+    case Projector::Kind::Resampler:
+        addResampler(part, projector);
+        break;
+    }
+    return part.weights();
+}
+
+/// Multi-token prediction: a layer, the projection that joins two states, three norms, for each depth (theory.md 1.4).
+Weights predictorWeights(const Architecture& model, const Split& split, const Weights& layer)
+{
+    PartBuilder part(split.tensor, 0);
+    part.add(layer);
+    part.column(Elements(2) * model.hidden, model.hidden);
+    part.vector(Elements(3) * model.norm());
+    return part.weights();
+}
+
+} // namespace
+
+Weights& Weights::operator+=(const Weights& other)
+{
+    matrices += other.matrices;
+    tables += other.tables;
+    vectors += other.vectors;
+    factors += other.factors;
+    adapters += other.adapters;
+    return *this;
+}
+
+Weights Weights::times(std::int64_t count) const
+{
+    return {matrices * count, tables * count, vectors * count, factors * count, adapters * count};
+}
+
+ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision, const Projector& projector,
+                           const Split& split, std::int64_t loraRank)
+{
+    ModelWeights result;
+    result.denseLayer = layerWeights(model, split, loraRank, false);
+    if (model.isMoe()) {
+        result.moeLayer = layerWeights(model, split, loraRank, true);
+        result.layerExperts = expertWeights(model, split, loraRank);
+    }
+    PartBuilder table(split.tensor, 0);
+    table.table(Elements(model.vocab) / split.tensor, model.hidden);
+    PartBuilder embedding(split.tensor, 0);
+    embedding.add(table.weights());
+    if (model.positions > 0) {
+        embedding.table(model.positions, model.hidden);
+    }
+    result.embedding = embedding.weights();
+    PartBuilder head(split.tensor, 0);
+    if (!model.tied) {
+        head.add(table.weights());
+    }
+    if (!model.isTextbook) {
+        head.vector(model.norm());
+    }
+    result.head = head.weights();
+    result.tiedHead = model.tied ? table.weights() : Weights{};
+    result.predictors = model.mtpLayers;
+    if (model.mtpLayers > 0) {
+        result.predictorHasExperts = model.moeLayers(model.layers - 1, 1) > 0;
+        result.predictor
+            = predictorWeights(model, split, result.predictorHasExperts ? result.moeLayer : result.denseLayer);
+        result.predictorEmbedding = model.tied ? Weights{} : table.weights();
+    }
+    result.vision = visionWeights(vision, split);
+    result.projector = projectorWeights(projector, vision);
+    return result;
+}
+
+StageWeights stageWeights(const ModelWeights& weights, const Architecture& model, const StageLayers& layers,
+                          std::int64_t pipeline)
+{
+    StageWeights result;
+    std::int64_t moe = model.moeLayers(layers.ranges[0].first, layers.ranges[0].count)
+        + model.moeLayers(layers.ranges[1].first, layers.ranges[1].count);
+    result.language += weights.denseLayer.times(layers.count() - moe);
+    result.language += weights.moeLayer.times(moe);
+    if (layers.holdsEmbedding) {
+        result.language += weights.embedding;
+        result.vision = weights.vision;
+        result.projector = weights.projector;
+    }
+    if (layers.holdsHead) {
+        result.language += weights.head;
+        result.language += weights.predictor.times(weights.predictors);
+        moe += weights.predictorHasExperts ? weights.predictors : 0;
+        // Copies of the embedding matrix are only needed where the matrix itself is not.
+        if (pipeline > 1 && !layers.holdsEmbedding) {
+            result.language += weights.tiedHead;
+            result.language += weights.predictorEmbedding;
+        }
+    }
+    result.experts = weights.layerExperts.times(moe);
+    return result;
+}
+
+std::int64_t modelParameters(const Architecture& model, const VisionTower& vision, const Projector& projector)
+{
+    const ModelWeights weights = weightsPerGpu(model, vision, projector, Split{});
+    const StageLayers all{{{{0, model.layers}, {}}}, true, true};
+    return stageWeights(weights, model, all, 1).total().value();
+}
+
+} // namespace headroom

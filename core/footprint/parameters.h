@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/architecture.h"
+
+#include <array>
+
+namespace headroom {
+
+/// Weights of one part of the model on one GPU, by what the optimizers treat differently.
+struct Weights
+{
+    Elements matrices; ///< linear layers inside blocks
+    Elements tables; ///< embeddings, output layer, learned positions
+    Elements vectors; ///< norms and biases
+    Elements factors; ///< rows + columns of every matrix and table: the state Adafactor keeps instead of a moment
+    Elements adapters; ///< LoRA
+
+    [[nodiscard]] Elements total() const { return matrices + tables + vectors + adapters; }
+    Weights& operator+=(const Weights& other);
+    [[nodiscard]] Weights times(std::int64_t count) const;
+};
+
+/// What each GPU of a stage holds.
+struct StageWeights
+{
+    Weights language; ///< embedding, head and everything of the layers that is not a routed expert
+    Weights experts; ///< routed experts: sharded over other replicas than the rest (theory.md 1.7)
+    Weights vision, projector;
+
+    [[nodiscard]] Elements total() const
+    {
+        return language.total() + experts.total() + vision.total() + projector.total();
+    }
+};
+
+/// The parts of a model as one GPU holds them after tensor and expert parallelism (theory.md 1.1 to 1.7).
+struct ModelWeights
+{
+    Weights denseLayer, moeLayer, layerExperts;
+    Weights embedding; ///< with learned positions
+    Weights head; ///< final norm, and the output layer where it is a matrix of its own
+    Weights tiedHead; ///< the copy of a tied embedding that the last of several stages needs
+    Weights predictor, predictorEmbedding; ///< multi-token prediction layers and their embedding copy
+    Weights vision, projector;
+    bool predictorHasExperts = false;
+    std::int64_t predictors = 0;
+};
+
+/// The layers of one GPU: two ranges where a schedule folds the pipeline (V schedules, DualPipe).
+struct StageLayers
+{
+    struct Range
+    {
+        std::int64_t first = 0, count = 0;
+    };
+    std::array<Range, 2> ranges{};
+    bool holdsEmbedding = false, holdsHead = false;
+
+    [[nodiscard]] std::int64_t count() const { return ranges[0].count + ranges[1].count; }
+};
+
+/// `loraRank` 0: no adapters; otherwise every linear layer of a block gets one (r·(in + out), theory.md 2.1).
+[[nodiscard]] ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
+                                         const Projector& projector, const Split& split, std::int64_t loraRank = 0);
+
+/// The share of one stage; `pipeline` is the number of stages (a tied head is a copy when there are several).
+[[nodiscard]] StageWeights stageWeights(const ModelWeights& weights, const Architecture& model,
+                                        const StageLayers& layers, std::int64_t pipeline);
+
+/// The whole model, vision and projector included, ties counted once; adapters are not part of it.
+[[nodiscard]] std::int64_t modelParameters(const Architecture& model, const VisionTower& vision,
+                                           const Projector& projector);
+
+} // namespace headroom

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/vocabulary.h"
+
+#include <cstdint>
+
+namespace headroom {
+
+struct PipelineShape
+{
+    Schedule schedule = Schedule::OneForwardOneBackward;
+    std::int64_t stages = 1; ///< p
+    std::int64_t chunks = 1; ///< v: model chunks of a stage, for interleaving
+    std::int64_t microBatches = 1; ///< m, per step
+};
+
+/// What one stage holds of unfinished micro-batches at its fullest moment.
+struct InFlight
+{
+    double units = 1; ///< in activations of the stage's layers for one micro-batch
+    /// Micro-batches whose activations of the stage's first chunk are held: what the vision encoder pays.
+    std::int64_t firstChunk = 1;
+
+    /// Whole micro-batches, for display: 5.5 units are six.
+    [[nodiscard]] std::int64_t microBatches() const;
+};
+
+/// Closed forms of theory.md 4.1. `weightShare` is the part of a micro-batch's activations that the zero-bubble
+/// schedules still hold between the input-gradient and the weight-gradient pass (M_W/M_B): 1 assumes that nothing is
+/// released before the weight gradient, as the schedule's own planner does in its safe mode. For ZB-V, V-Half, V-Min
+/// and DualPipe the published figure of the first stage is taken for every stage.
+[[nodiscard]] InFlight inFlight(const PipelineShape& pipeline, std::int64_t stage, double weightShare = 1.0);
+
+/// Forward passes of chunks that an interleaved stage runs before its first backward pass (Megatron-LM
+/// pipeline_parallel/schedules.py, group size p).
+[[nodiscard]] std::int64_t warmupChunks(const PipelineShape& pipeline, std::int64_t stage);
+
+/// Interleaving only happens with several stages and chunks; one stage runs one micro-batch after the other.
+[[nodiscard]] PipelineShape effectivePipeline(PipelineShape pipeline);
+
+/// Copies of the layers a GPU holds: DualPipe runs the pipeline from both ends.
+[[nodiscard]] std::int64_t layerCopies(Schedule schedule);
+/// The stage's layers are two pieces, one from each half of the model, so the first stage also holds the head.
+[[nodiscard]] bool isFolded(Schedule schedule);
+
+} // namespace headroom

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/state.h"
+
+#include "plan/precision.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace headroom {
+
+namespace {
+
+/// Whether `name` has `word` in it, whatever the case of its letters.
+bool mentions(std::string_view name, std::string_view word)
+{
+    const auto sameLetter = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    };
+    return std::search(name.begin(), name.end(), word.begin(), word.end(), sameLetter) != name.end();
+}
+
+bool is16Bit(DataType type)
+{
+    return type == DataType::Bf16 || type == DataType::Fp16;
+}
+
+/// Data types of the moments as the optimizer's name decides them, where the plan does not state them.
+void applyOptimizer(const TrainingPlan& plan, OptimizerKind kind, PrecisionRecipe& types)
+{
+    const std::string_view name = plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{};
+    const bool isMomentStated = plan.precision.optM.isKnown();
+    if (mentions(name, "8bit") || mentions(name, "8-bit")) {
+        types.optM = isMomentStated ? types.optM : DataType::Int8;
+        types.optV = plan.precision.optV.isKnown() ? types.optV : DataType::Int8;
+    }
+    if (kind == OptimizerKind::Sgd) {
+        // A recipe without a second moment is one made for SGD and knows whether there is momentum.
+        const bool isSgdRecipe = types.optV == DataType::None;
+        types.optM = isMomentStated || isSgdRecipe ? types.optM : DataType::None;
+        types.optV = DataType::None;
+    } else if (kind == OptimizerKind::Momentum || kind == OptimizerKind::Muon) {
+        types.optM = types.optM == DataType::None && !isMomentStated ? DataType::Fp32 : types.optM;
+    }
+}
+
+struct Share
+{
+    double parameters, gradients, optimizer;
+};
+
+void addTrained(StateBytes& result, const Weights& weights, const StateRecipe& recipe, const Share& share)
+{
+    const double matrices = weights.matrices.real();
+    const double others = weights.tables.real() + weights.vectors.real();
+    result.parameters += (matrices * recipe.parameter + others * recipe.otherParameter) * share.parameters;
+    result.gradients += (matrices + others) * recipe.gradient * share.gradients;
+    result.gradientCopies += (matrices + others) * recipe.gradientCopy * share.gradients;
+    result.master += (matrices + others) * recipe.master * share.optimizer;
+    double moments = matrices * recipe.moments + others * recipe.otherMoments;
+    if (recipe.factored > 0) {
+        moments += recipe.factored * (weights.factors.real() + weights.vectors.real());
+    }
+    result.moments += moments * share.optimizer;
+}
+
+void addFrozen(StateBytes& result, const Weights& weights, const StateRecipe& recipe, const Share& share)
+{
+    result.parameters += (weights.matrices.real() * recipe.parameter
+                          + (weights.tables.real() + weights.vectors.real()) * recipe.otherParameter)
+        * share.parameters;
+}
+
+/// LoRA adapters train in fp32: 4 + 4 bytes and their moments (theory.md 2.1, S06).
+void addAdapters(StateBytes& result, const Weights& weights, const StateRecipe& recipe, const Share& share)
+{
+    constexpr double fp32 = 4;
+    result.parameters += weights.adapters.real() * fp32 * share.parameters;
+    result.gradients += weights.adapters.real() * fp32 * share.gradients;
+    result.moments += weights.adapters.real() * recipe.adapterMoments * share.optimizer;
+}
+
+/// The replicas that share one copy of the state (theory.md 2.2: data and context parallel ranks reduce together).
+std::int64_t shardingRanks(const TrainingPlan& plan, std::int64_t replicas)
+{
+    const ShardPlan& shard = plan.shard;
+    std::int64_t ranks = replicas;
+    if (shard.fsdp.value && plan.parallel.dpShard.isKnown() && plan.parallel.dpShard.value > 0) {
+        ranks = std::min(ranks, plan.parallel.dpShard.value);
+    } else if (shard.fsdp.value && plan.parallel.dpReplicate.isKnown() && plan.parallel.dpReplicate.value > 1) {
+        ranks /= plan.parallel.dpReplicate.value;
+    }
+    if (shard.distOptInstances.isKnown() && shard.distOptInstances.value > 1) {
+        ranks /= shard.distOptInstances.value;
+    }
+    return std::max<std::int64_t>(ranks, 1);
+}
+
+struct Stages
+{
+    bool optimizer = false, gradients = false, parameters = false;
+};
+
+/// ZeRO stage 1 shards the optimizer, 2 the gradients too, 3 and FSDP everything.
+Stages shardedParts(const ShardPlan& shard)
+{
+    std::int64_t level = std::clamp<std::int64_t>(shard.zeroStage.value, 0, 3);
+    if (shard.distOpt.value) {
+        level = std::max<std::int64_t>(level, 1);
+    }
+    if (shard.fsdp.value) {
+        const std::string_view strategy = shard.strategy.isKnown() ? shard.strategy.value : std::string_view{};
+        const bool isOff = mentions(strategy, "no_shard") || mentions(strategy, "ddp");
+        // SHARD_GRAD_OP keeps whole parameters from forward to backward, where the peak is.
+        level = std::max<std::int64_t>(level, isOff ? 0 : mentions(strategy, "grad_op") ? 2 : 3);
+    }
+    return {level >= 1, level >= 2, level >= 3};
+}
+
+} // namespace
+
+OptimizerKind optimizerKind(std::string_view name)
+{
+    if (mentions(name, "adafactor")) {
+        return OptimizerKind::Adafactor;
+    }
+    if (mentions(name, "muon")) {
+        return OptimizerKind::Muon;
+    }
+    // One state of the parameters' size: SGD with momentum, Lion's momentum, the squares of Adagrad and RMSprop.
+    if (mentions(name, "momentum") || mentions(name, "sgdm") || mentions(name, "lion") || mentions(name, "adagrad")
+        || mentions(name, "rmsprop")) {
+        return OptimizerKind::Momentum;
+    }
+    return mentions(name, "sgd") ? OptimizerKind::Sgd : OptimizerKind::Adam;
+}
+
+StateRecipe stateRecipe(const TrainingPlan& plan)
+{
+    PrecisionRecipe types = effectivePrecision(plan);
+    OptimizerKind kind = optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
+    if (types.id == "megatron-bf16-muon") {
+        kind = OptimizerKind::Muon;
+    }
+    applyOptimizer(plan, kind, types);
+    const double first = bytesPerElement(types.optM);
+    const double second = bytesPerElement(types.optV);
+    StateRecipe recipe;
+    recipe.parameter = bytesPerElement(types.params);
+    const bool isQuantised
+        = types.params == DataType::Nf4 || types.params == DataType::Int8 || types.params == DataType::Fp8;
+    recipe.otherParameter = isQuantised ? bytesPerElement(DataType::Bf16) : recipe.parameter;
+    recipe.gradient = bytesPerElement(types.grads);
+    recipe.gradientCopy = types.id == "megatron-fp16" && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
+    recipe.master = bytesPerElement(types.master);
+    recipe.adapterMoments = first + second;
+    recipe.moments = first + second;
+    recipe.otherMoments = recipe.moments;
+    if (kind == OptimizerKind::Momentum || kind == OptimizerKind::Muon) {
+        recipe.moments = first;
+        recipe.otherMoments = kind == OptimizerKind::Muon ? 2 * first : first;
+        recipe.adapterMoments = first;
+    } else if (kind == OptimizerKind::Adafactor) {
+        recipe.moments = recipe.otherMoments = 0;
+        recipe.factored = bytesPerElement(DataType::Fp32);
+    }
+    const bool isMainGradient = is16Bit(types.params) && types.grads == DataType::Fp32;
+    recipe.gradientsPersist = isMainGradient || plan.shard.distOpt.value;
+    return recipe;
+}
+
+Sharding shardingOf(const TrainingPlan& plan, const Split& split)
+{
+    const Stages parts = shardedParts(plan.shard);
+    const std::int64_t replicas = (Elements(split.data) * split.context).value();
+    const auto ranks = static_cast<double>(shardingRanks(plan, replicas));
+    const auto expertRanks = static_cast<double>(shardingRanks(plan, split.expertData()));
+    Sharding result;
+    result.optimizer = parts.optimizer ? ranks : 1;
+    result.gradients = parts.gradients ? ranks : 1;
+    result.parameters = parts.parameters ? ranks : 1;
+    result.expertOptimizer = parts.optimizer ? expertRanks : 1;
+    result.expertGradients = parts.gradients ? expertRanks : 1;
+    result.expertParameters = parts.parameters ? expertRanks : 1;
+    if (plan.shard.offloadOptimizer.value) {
+        result.optimizerOnGpu = 1 - std::clamp(plan.shard.offloadOptimizerFraction.valueOr(1.0), 0.0, 1.0);
+        // DeepSpeed reduces gradients straight into host memory when it offloads the optimizer.
+        result.gradientsOnGpu = parts.gradients ? result.optimizerOnGpu : 1;
+    }
+    if (plan.shard.offloadParams.value) {
+        result.parametersOnGpu = 0;
+    }
+    return result;
+}
+
+StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, const Sharding& sharding,
+                      const Trainable& trainable)
+{
+    StateBytes result;
+    const Share dense{sharding.parametersOnGpu / sharding.parameters, sharding.gradientsOnGpu / sharding.gradients,
+                      sharding.optimizerOnGpu / sharding.optimizer};
+    const Share expert{sharding.parametersOnGpu / sharding.expertParameters,
+                       sharding.gradientsOnGpu / sharding.expertGradients,
+                       sharding.optimizerOnGpu / sharding.expertOptimizer};
+    const auto add = [&](const Weights& part, bool isTrained, const Share& share) {
+        isTrained ? addTrained(result, part, recipe, share) : addFrozen(result, part, recipe, share);
+    };
+    add(weights.language, trainable.language, dense);
+    add(weights.experts, trainable.language, expert);
+    add(weights.vision, trainable.vision, dense);
+    add(weights.projector, trainable.projector, dense);
+    if (trainable.adapters) {
+        addAdapters(result, weights.language, recipe, dense);
+        addAdapters(result, weights.experts, recipe, expert);
+    }
+    return result;
+}
+
+} // namespace headroom

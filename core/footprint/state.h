@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/parameters.h"
+#include "plan/training_plan.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+enum class OptimizerKind : std::uint8_t { Adam, Sgd, Momentum, Adafactor, Muon };
+
+/// "adamw", "paged_adamw_8bit", "sgd", "sgd_momentum", "lion", "adafactor", "muon", …; Adam for names not known.
+[[nodiscard]] OptimizerKind optimizerKind(std::string_view name);
+
+/// Bytes per trainable parameter (theory.md 2.1), before any sharding.
+struct StateRecipe
+{
+    double parameter = 2;
+    double otherParameter = 2; ///< of tables and vectors, which stay 16-bit when the matrices are quantised
+    double gradient = 2;
+    double gradientCopy = 0; ///< fp32 copy that fp16 training makes at the step and keeps until gradients are zeroed
+    double master = 4;
+    double moments = 8; ///< per element of a matrix
+    double otherMoments = 8; ///< of tables and vectors: Muon leaves them to Adam
+    double factored = 0; ///< per row and column: Adafactor
+    double adapterMoments = 8;
+    /// Gradients live in a buffer that is there from the start (theory.md 5.1).
+    bool gradientsPersist = false;
+
+    /// Of a matrix element: 16 in the textbook.
+    [[nodiscard]] double total() const { return parameter + gradient + gradientCopy + master + moments; }
+};
+[[nodiscard]] StateRecipe stateRecipe(const TrainingPlan& plan);
+
+/// Among how many GPUs each part of the state is divided (theory.md 2.2 to 2.4), and what of it stays on the GPU.
+struct Sharding
+{
+    double parameters = 1, gradients = 1, optimizer = 1;
+    double expertParameters = 1, expertGradients = 1, expertOptimizer = 1;
+    double parametersOnGpu = 1, gradientsOnGpu = 1, optimizerOnGpu = 1; ///< less where offloaded
+};
+[[nodiscard]] Sharding shardingOf(const TrainingPlan& plan, const Split& split);
+
+/// Static state of one GPU, in bytes.
+struct StateBytes
+{
+    double parameters = 0, gradients = 0, gradientCopies = 0, master = 0, moments = 0;
+
+    [[nodiscard]] double total() const { return parameters + gradients + gradientCopies + master + moments; }
+};
+
+/// Frozen parts cost their storage and nothing else (theory.md 2.5).
+[[nodiscard]] StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, const Sharding& sharding,
+                                    const Trainable& trainable);
+
+} // namespace headroom

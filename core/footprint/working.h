@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/activations.h"
+#include "footprint/architecture.h"
+#include "footprint/footprint.h"
+#include "footprint/parameters.h"
+#include "footprint/schedule.h"
+#include "footprint/state.h"
+
+#include <span>
+
+namespace headroom {
+
+/// Everything about a plan that all stages share, worked out once; estimate() and explain() read it.
+struct Working
+{
+    Architecture model;
+    VisionTower tower;
+    Projector projector;
+    Split split;
+    Trainable trainable;
+    PipelineShape pipeline;
+    ModelWeights weights;
+    StateRecipe recipe;
+    Sharding sharding;
+    ActivationModel activations;
+    bool cachesWeights = false; ///< autocast keeps 16-bit copies of fp32 weights (theory.md 2.1)
+};
+[[nodiscard]] Working workingOf(const TrainingPlan& plan, const Calibration& calibration);
+
+/// One stage of it, in bytes.
+struct StageWorking
+{
+    StageLayers layers;
+    StageWeights weights;
+    StateBytes state;
+    StageActivations activations; ///< of one micro-batch, without the vision encoder
+    double vision = 0; ///< of one micro-batch in encoder and projector, where the stage holds them
+    InFlight held;
+    double weightCache = 0;
+    double rebuilt = 0;
+
+    [[nodiscard]] double microBatch() const { return activations.kept + vision; }
+    /// All micro-batches held at the fullest moment.
+    [[nodiscard]] double allActivations() const;
+};
+[[nodiscard]] StageWorking stageWorking(const Working& working, std::span<const std::int64_t> layersPerStage,
+                                        std::int64_t stage);
+
+/// The layers a GPU of this stage holds under the schedule.
+[[nodiscard]] StageLayers stageLayers(std::span<const std::int64_t> layersPerStage, std::int64_t stage,
+                                      Schedule schedule);
+
+/// Bytes of the CUDA context and the libraries outside the allocator. A prior: no dependable public figure exists for
+/// current GPUs, 400 to 600 MiB are usual (theory.md 6.1). Communication libraries are not in it.
+inline constexpr Bytes contextPrior = mib(500);
+
+} // namespace headroom
