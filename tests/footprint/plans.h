@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/fields.h"
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace headroom::test {
+
+using FieldTexts = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+/// A plan from canonical keys, as a file would state them. A wrong key in a test is a mistake of the test.
+inline TrainingPlan planOf(FieldTexts fields, TrainingPlan plan = {})
+{
+    for (const auto& [key, text] : fields) {
+        if (const auto done = setField(plan, key, text, {OriginKind::ConfigFile, 1, nullptr}); !done) {
+            throw std::invalid_argument(std::string(key) + ": " + done.error().english());
+        }
+    }
+    return plan;
+}
+
+/// workflow.md section 2: h = 1024, L = 24, V = 50000, S = 1024, micro-batch 2.
+inline TrainingPlan workflowExample()
+{
+    return planOf({{"model.layers", "24"},
+                   {"model.hidden", "1024"},
+                   {"model.vocab", "50000"},
+                   {"batch.seq", "1024"},
+                   {"batch.micro", "2"}});
+}
+
+inline TrainingPlan llama2Of70B()
+{
+    return planOf({{"model.layers", "80"},
+                   {"model.hidden", "8192"},
+                   {"model.heads", "64"},
+                   {"model.kv_heads", "8"},
+                   {"model.ffn", "28672"},
+                   {"model.gated_mlp", "true"},
+                   {"model.vocab", "32000"},
+                   {"model.tied_embeddings", "false"},
+                   {"batch.seq", "4096"},
+                   {"batch.micro", "1"}});
+}
+
+inline TrainingPlan llama3Of8B()
+{
+    return planOf({{"model.layers", "32"},
+                   {"model.hidden", "4096"},
+                   {"model.heads", "32"},
+                   {"model.kv_heads", "8"},
+                   {"model.ffn", "14336"},
+                   {"model.gated_mlp", "true"},
+                   {"model.vocab", "128256"},
+                   {"model.tied_embeddings", "false"},
+                   {"batch.seq", "8192"},
+                   {"batch.micro", "1"}});
+}
+
+} // namespace headroom::test
