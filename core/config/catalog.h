@@ -19,6 +19,7 @@ struct ModelPreset
     TrainingPlan plan; ///< model, vision, projector fields only, origin Preset
     std::int64_t publishedParameters = 0; ///< 0: none published
     std::string source; ///< where the shape and the count were published
+    std::vector<std::string> aliases; ///< other names it goes by
 };
 
 struct Gpu
@@ -27,6 +28,8 @@ struct Gpu
     std::string title; ///< "H100 80 GB"
     Bytes capacity; ///< what CUDA reports as total memory
     std::string architecture; ///< "hopper"
+    bool isNominal = false; ///< the size on the data sheet: what CUDA reports is not known and somewhat less
+    std::vector<std::string> aliases; ///< other names it goes by, "h100-sxm5-80gb"
 };
 
 /// Model presets and GPUs: resources/models/*.yaml and resources/gpus.yaml, then the user's own folder.
@@ -37,8 +40,10 @@ struct Catalog
     std::vector<Problem> problems;
 
     [[nodiscard]] static Catalog load(const std::filesystem::path& userFolder = {});
-    /// By id or title, ignoring case and separators ("Llama 3-8B" finds llama-3-8b); null when there is none.
+    /// By id, title or alias, ignoring case and separators ("Llama 3-8B" finds llama-3-8b), an organisation in front
+    /// ("Qwen/…") and what marks a fine-tuned release ("-Instruct"); null when there is none.
     [[nodiscard]] const ModelPreset* model(std::string_view name) const;
+    /// The same for GPUs, as drivers name them too ("NVIDIA H100 80GB HBM3").
     [[nodiscard]] const Gpu* gpu(std::string_view name) const;
 };
 
