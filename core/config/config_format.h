@@ -5,6 +5,7 @@
 #include "config/config_document.h"
 #include "plan/training_plan.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -13,13 +14,41 @@
 
 namespace headroom {
 
-/// How one framework's config maps to canonical fields: a data file of resources/formats/config.
+/// How one framework's config maps to canonical fields: a data file of resources/formats/config (its README has the
+/// language).
 struct ConfigFormat
 {
+    /// What a value goes through between file and field.
+    enum class Transform : std::uint8_t {
+        None,
+        Inverse, ///< a flag that means the opposite
+        ByteSize, ///< bytes, written with a unit
+        ItemCount, ///< the number of items of a list; can't be written
+        Member ///< whether a list holds one of `words`
+    };
+
     struct Key
     {
         std::string key; ///< the file's dotted key
         std::string field; ///< canonical field, "parallel.pp"
+        Transform transform = Transform::None;
+        std::vector<std::pair<std::string, std::string>> words = {}; ///< the file's word, the field's value
+    };
+
+    /// One of the keys has one of the values; with no values: one of the keys is there.
+    struct Condition
+    {
+        std::vector<std::string> keys;
+        std::vector<std::string> values;
+    };
+
+    /// What holds for some files only, such as one model type of config.json. Its keys come before the general ones.
+    struct Variant
+    {
+        std::vector<Condition> when; ///< all of them
+        std::vector<Key> keys;
+        std::vector<Key> implied; ///< value (in `key`) that such a file means for `field` without writing it
+        std::vector<Key> products; ///< factors (in `key`): "{file.key} * field / 2", for a field that is not written
     };
 
     std::string id; ///< "base-yaml"
@@ -27,6 +56,13 @@ struct ConfigFormat
     std::vector<std::vector<std::string>> recognisedBy; ///< any of these groups, all keys of a group present
     std::vector<Key> keys; ///< several keys may name one field: the first is the one that is written
     std::vector<Key> defaults; ///< value (in `key`) that the framework takes for `field` when the file is silent
+    std::vector<Key> products; ///< as in Variant, for every file
+    std::vector<Variant> variants; ///< all that hold apply, earlier ones first
+    std::vector<std::string> blocks; ///< mappings in which an unknown key is worth a note
+    std::vector<std::string> otherKeys; ///< known there, but without meaning for memory
+    std::vector<std::string> kinds; ///< keys whose value has to be named by a variant
+    std::vector<std::string> presetKeys; ///< name a model preset, which must exist
+    std::vector<std::string> presetHints; ///< may name a model preset
 };
 
 struct ConfigFormats
@@ -34,7 +70,8 @@ struct ConfigFormats
     std::vector<ConfigFormat> formats;
     std::vector<Problem> problems; ///< broken data files; the others still work
 
-    /// The built-in formats, then the user's own *.yaml of `userFolder` (ignored when empty or absent).
+    /// The built-in formats, then the user's own: formats/config/*.yaml below `userFolder` (ignored when empty or
+    /// absent).
     [[nodiscard]] static ConfigFormats load(const std::filesystem::path& userFolder = {});
     /// Null when no format recognises the document.
     [[nodiscard]] const ConfigFormat* detect(const ConfigDocument& document) const;
@@ -46,11 +83,14 @@ struct PlanReading
     std::vector<Problem> problems; ///< values not understood, unknown keys, contradictions of the file with itself
 };
 
-/// The plan a document states, each value with file and line. `catalog` resolves preset names.
+/// The plan a document states, each value with file and line. `catalog` resolves preset names. Values that mean nothing
+/// leave their field unknown and are problems, as are contradictions of the file with itself. Recompute is read as it
+/// is written; where only the granularity is, `enabled` is derived from it, and a note says so (configs.md, base
+/// format).
 [[nodiscard]] PlanReading readPlan(const ConfigDocument& document, const ConfigFormat& format, const Catalog& catalog);
 
 /// The edits that make `document` state the fields in which `after` differs from `before`; refused for a field the
-/// format has no key for.
+/// format has no key for, and for one that describes the model but comes from a preset or another file.
 [[nodiscard]] Result<std::vector<ConfigEdit>> editsFor(const ConfigDocument& document, const ConfigFormat& format,
                                                        const TrainingPlan& before, const TrainingPlan& after);
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_format.h"
+#include "config/format_keys.h"
+#include "config/format_values.h"
+#include "config/key_path.h"
+#include "plan/fields.h"
+
+#include <algorithm>
+#include <array>
+
+namespace headroom {
+
+namespace {
+
+using Key = ConfigFormat::Key;
+
+bool isModelField(std::string_view field)
+{
+    constexpr std::array groups{"model.", "moe.", "mla.", "vision.", "projector."};
+    return std::any_of(groups.begin(), groups.end(), [field](const char* group) { return field.starts_with(group); });
+}
+
+/// Nothing stands in the way of writing the key: neither a mapping at its place nor a value where its mapping would be.
+bool canHold(const ConfigDocument& document, const Key& key)
+{
+    const auto& settings = document.settings();
+    return std::none_of(settings.begin(), settings.end(), [&](const Setting& setting) {
+        const bool isMapping = isBelow(setting.key, key.key) && setting.key[key.key.size()] == '.';
+        return isMapping || (isBelow(key.key, setting.key) && statedAt(document, setting.key) != nullptr);
+    });
+}
+
+/// The key that states the field now, or else the first that could.
+const Key* keyToWrite(const ConfigDocument& document, const std::vector<const Key*>& keys)
+{
+    const auto find = [&](auto&& suits) -> const Key* {
+        const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key* key) { return suits(*key); });
+        return found == keys.end() ? nullptr : *found;
+    };
+    if (const Key* stated = find([&](const Key& key) { return readValue(document, key).has_value(); })) {
+        return stated;
+    }
+    if (const Key* empty = find([&](const Key& key) { return document.find(key.key) != nullptr; })) {
+        return empty;
+    }
+    // A list of members is a way to write several fields; a key of its own is plainer where there is one.
+    const auto isPlain = [](const Key& key) { return key.transform != ConfigFormat::Transform::Member; };
+    const Key* plain = find([&](const Key& key) { return isPlain(key) && canHold(document, key); });
+    return plain != nullptr ? plain : find([&](const Key& key) { return canHold(document, key); });
+}
+
+tl::unexpected<Problem> comesFromElsewhere(const FieldDifference& field, const Origin& origin,
+                                           const ConfigDocument& document)
+{
+    return failure(Text{HEADROOM_TR("core", "%1 comes from %2, not from this file, so it can't be changed here"),
+                        {field.key, origin.english()}},
+                   document.name());
+}
+
+Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& field, const ConfigDocument& document,
+                     const ConfigFormat& format)
+{
+    if (field.after.empty()) {
+        return failure(Text{HEADROOM_TR("core", "%1 can be changed but not removed"), {field.key}}, document.name());
+    }
+    const auto keys = keysOf(document, format, field.key);
+    const Key* key = keyToWrite(document, keys);
+    if (key == nullptr) {
+        return failure(
+            keys.empty()
+                ? Text{HEADROOM_TR("core", "%2 has no key for %1"), {field.key, format.title}}
+                : Text{HEADROOM_TR("core",
+                                   "there is no place for %1 in this file: other values stand where “%2” would be"),
+                       {field.key, keys.front()->key}},
+            document.name());
+    }
+    const auto pending
+        = std::find_if(edits.begin(), edits.end(), [&](const ConfigEdit& edit) { return edit.key == key->key; });
+    auto edit = writeValue(document, *key, field.after, pending == edits.end() ? nullptr : &*pending);
+    if (!edit) {
+        return failure(
+            Text{HEADROOM_TR("core", "%1 is the number of items of “%2”; it can't be written"), {field.key, key->key}},
+            document.name());
+    }
+    if (pending == edits.end()) {
+        edits.push_back(std::move(*edit));
+    } else {
+        *pending = std::move(*edit);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<ConfigEdit>> editsFor(const ConfigDocument& document, const ConfigFormat& format,
+                                         const TrainingPlan& before, const TrainingPlan& after)
+{
+    std::vector<ConfigEdit> edits;
+    for (const FieldDifference& field : difference(before, after)) {
+        const Origin origin = fieldOrigin(before, field.key);
+        const bool isElsewhere = origin.kind == OriginKind::Preset
+            || (origin.kind == OriginKind::ConfigFile && origin.source && *origin.source != document.name());
+        if (isModelField(field.key) && isElsewhere) {
+            return comesFromElsewhere(field, origin, document);
+        }
+        if (auto added = addEdit(edits, field, document, format); !added) {
+            return tl::unexpected(added.error());
+        }
+    }
+    return edits;
+}
+
+} // namespace headroom

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/format_file.h"
+
+#include "config/effective_settings.h"
+#include "config/yaml_tree.h"
+#include "plan/fields.h"
+
+#include <map>
+#include <optional>
+
+namespace headroom {
+
+namespace {
+
+using Kind = YamlNode::Kind;
+
+/// Reads one data file; the first thing that is wrong ends it.
+class FormatReader
+{
+public:
+    FormatReader(const YamlTree& tree, const std::string& name)
+        : m_tree(tree)
+        , m_name(name)
+    {
+    }
+
+    Result<ConfigFormat> read();
+
+private:
+    struct Wrong
+    {
+        Problem problem;
+    };
+    struct Entry
+    {
+        std::string key;
+        std::size_t keyNode;
+        std::size_t value;
+    };
+
+    [[noreturn]] void fail(std::size_t node, Text text) const
+    {
+        throw Wrong{{Severity::Error, m_name, m_tree[node].line, std::move(text)}};
+    }
+    [[nodiscard]] std::vector<Entry> entries(std::size_t node) const;
+    [[nodiscard]] std::string text(std::size_t node) const;
+    [[nodiscard]] std::vector<std::size_t> items(std::size_t node) const;
+    [[nodiscard]] std::vector<std::string> texts(std::size_t node) const;
+    [[nodiscard]] std::vector<std::string> expanded(std::size_t node, const std::string& key) const;
+    void readScopes(std::size_t node);
+    [[nodiscard]] std::string fieldOf(const Entry& entry) const;
+    [[nodiscard]] std::vector<ConfigFormat::Key> keys(std::size_t node) const;
+    void addKey(std::vector<ConfigFormat::Key>& keys, const std::string& field, std::size_t node) const;
+    [[nodiscard]] ConfigFormat::Transform transform(std::size_t node) const;
+    [[nodiscard]] std::vector<ConfigFormat::Key> values(std::size_t node) const;
+    [[nodiscard]] std::vector<ConfigFormat::Key> products(std::size_t node) const;
+    [[nodiscard]] ConfigFormat::Variant variant(std::size_t node) const;
+    [[nodiscard]] std::vector<ConfigFormat::Condition> conditions(std::size_t node) const;
+    void readTop(ConfigFormat& format, const Entry& entry) const;
+
+    const YamlTree& m_tree;
+    const std::string& m_name;
+    std::map<std::string, std::vector<std::string>> m_scopes;
+};
+
+std::vector<FormatReader::Entry> FormatReader::entries(std::size_t node) const
+{
+    const std::size_t map = m_tree[node].kind == Kind::Alias ? m_tree[node].target : node;
+    if (m_tree[map].kind != Kind::Map) {
+        fail(node, Text{HEADROOM_TR("core", "a mapping belongs here")});
+    }
+    std::vector<Problem> problems;
+    const auto effective = effectiveEntries(m_tree, map, m_name, &problems);
+    if (!effective) {
+        throw Wrong{effective.error()};
+    }
+    if (!problems.empty()) {
+        throw Wrong{problems.front()};
+    }
+    std::vector<Entry> result;
+    for (const EffectiveEntry& entry : *effective) {
+        result.push_back({*keyText(m_tree, entry.key), entry.key, entry.value});
+    }
+    return result;
+}
+
+std::string FormatReader::text(std::size_t node) const
+{
+    const YamlNode& scalar = m_tree.resolved(node);
+    if (scalar.kind != Kind::Scalar) {
+        fail(node, Text{HEADROOM_TR("core", "a single value belongs here")});
+    }
+    return scalar.text;
+}
+
+std::vector<std::size_t> FormatReader::items(std::size_t node) const
+{
+    const YamlNode& list = m_tree.resolved(node);
+    return list.kind == Kind::Sequence ? list.items : std::vector{node};
+}
+
+std::vector<std::string> FormatReader::texts(std::size_t node) const
+{
+    std::vector<std::string> result;
+    for (const std::size_t item : items(node)) {
+        result.push_back(text(item));
+    }
+    return result;
+}
+
+/// A key's alternatives: "$text.vocab_size" is one key for each place of the scope `text`.
+std::vector<std::string> FormatReader::expanded(std::size_t node, const std::string& key) const
+{
+    const std::size_t dot = key.find('.');
+    if (!key.starts_with('$')) {
+        return {key};
+    }
+    const auto scope = m_scopes.find(key.substr(1, dot == std::string::npos ? dot : dot - 1));
+    if (scope == m_scopes.end() || dot == std::string::npos) {
+        fail(node, Text{HEADROOM_TR("core", "“%1” names no scope of this file"), {key}});
+    }
+    std::vector<std::string> result;
+    for (const std::string& place : scope->second) {
+        result.push_back(place.empty() ? key.substr(dot + 1) : place + key.substr(dot));
+    }
+    return result;
+}
+
+void FormatReader::readScopes(std::size_t node)
+{
+    for (const Entry& entry : entries(node)) {
+        m_scopes[entry.key] = texts(entry.value);
+    }
+}
+
+std::string FormatReader::fieldOf(const Entry& entry) const
+{
+    if (!isFieldKey(entry.key)) {
+        fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not a field of a plan"), {entry.key}});
+    }
+    return entry.key;
+}
+
+ConfigFormat::Transform FormatReader::transform(std::size_t node) const
+{
+    using Transform = ConfigFormat::Transform;
+    const std::string name = text(node);
+    for (const auto& [word, transform] : {std::pair{"not", Transform::Inverse}, std::pair{"size", Transform::ByteSize},
+                                          std::pair{"count", Transform::ItemCount}}) {
+        if (name == word) {
+            return transform;
+        }
+    }
+    fail(node, Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size and count"), {name}});
+}
+
+/// One key, or a mapping with the key and what its value goes through.
+void FormatReader::addKey(std::vector<ConfigFormat::Key>& keys, const std::string& field, std::size_t node) const
+{
+    if (m_tree.resolved(node).kind != Kind::Map) {
+        for (std::string& key : expanded(node, text(node))) {
+            keys.push_back({std::move(key), field});
+        }
+        return;
+    }
+    ConfigFormat::Key pattern{{}, field};
+    std::vector<std::string> names;
+    for (const Entry& entry : entries(node)) {
+        if (entry.key == "key") {
+            names = expanded(entry.value, text(entry.value));
+        } else if (entry.key == "as") {
+            pattern.transform = transform(entry.value);
+        } else if (entry.key == "member") {
+            pattern.transform = ConfigFormat::Transform::Member;
+            for (std::string& word : texts(entry.value)) {
+                pattern.words.emplace_back(std::move(word), "true");
+            }
+        } else if (entry.key == "words") {
+            for (const Entry& word : entries(entry.value)) {
+                pattern.words.emplace_back(word.key, text(word.value));
+            }
+        } else {
+            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+        }
+    }
+    if (names.empty()) {
+        fail(node, Text{HEADROOM_TR("core", "“%1” is missing here"), {"key"}});
+    }
+    for (std::string& name : names) {
+        pattern.key = std::move(name);
+        keys.push_back(pattern);
+    }
+}
+
+std::vector<ConfigFormat::Key> FormatReader::keys(std::size_t node) const
+{
+    std::vector<ConfigFormat::Key> result;
+    for (const Entry& entry : entries(node)) {
+        const std::string field = fieldOf(entry);
+        for (const std::size_t item : items(entry.value)) {
+            addKey(result, field, item);
+        }
+    }
+    return result;
+}
+
+/// field: value, each checked against the field.
+std::vector<ConfigFormat::Key> FormatReader::values(std::size_t node) const
+{
+    std::vector<ConfigFormat::Key> result;
+    for (const Entry& entry : entries(node)) {
+        TrainingPlan plan;
+        const std::string value = text(entry.value);
+        if (const auto set = setField(plan, fieldOf(entry), value, {}); !set) {
+            fail(entry.value, set.error().text);
+        }
+        result.push_back({value, entry.key});
+    }
+    return result;
+}
+
+std::vector<ConfigFormat::Key> FormatReader::products(std::size_t node) const
+{
+    std::vector<ConfigFormat::Key> result;
+    for (const Entry& entry : entries(node)) {
+        for (const std::size_t item : items(entry.value)) {
+            result.push_back({text(item), fieldOf(entry)});
+        }
+    }
+    return result;
+}
+
+std::vector<ConfigFormat::Condition> FormatReader::conditions(std::size_t node) const
+{
+    std::vector<ConfigFormat::Condition> result;
+    for (const Entry& entry : entries(node)) {
+        const bool isPresence = m_tree.resolved(entry.value).isNull;
+        result.push_back(
+            {expanded(entry.keyNode, entry.key), isPresence ? std::vector<std::string>{} : texts(entry.value)});
+    }
+    return result;
+}
+
+ConfigFormat::Variant FormatReader::variant(std::size_t node) const
+{
+    ConfigFormat::Variant result;
+    for (const Entry& entry : entries(node)) {
+        if (entry.key == "when") {
+            result.when = conditions(entry.value);
+        } else if (entry.key == "keys") {
+            result.keys = keys(entry.value);
+        } else if (entry.key == "implies") {
+            result.implied = values(entry.value);
+        } else if (entry.key == "products") {
+            result.products = products(entry.value);
+        } else {
+            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+        }
+    }
+    if (result.when.empty()) {
+        fail(node, Text{HEADROOM_TR("core", "“%1” is missing here"), {"when"}});
+    }
+    return result;
+}
+
+void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
+{
+    const std::map<std::string_view, std::vector<std::string>*> lists{{"blocks", &format.blocks},
+                                                                      {"other_keys", &format.otherKeys},
+                                                                      {"presets", &format.presetKeys},
+                                                                      {"preset_hints", &format.presetHints}};
+    if (entry.key == "id") {
+        format.id = text(entry.value);
+    } else if (entry.key == "title") {
+        format.title = text(entry.value);
+    } else if (entry.key == "recognised_by") {
+        for (const std::size_t group : items(entry.value)) {
+            format.recognisedBy.push_back(texts(group));
+        }
+    } else if (entry.key == "keys") {
+        format.keys = keys(entry.value);
+    } else if (entry.key == "defaults") {
+        format.defaults = values(entry.value);
+    } else if (entry.key == "products") {
+        format.products = products(entry.value);
+    } else if (entry.key == "variants") {
+        for (const std::size_t item : items(entry.value)) {
+            format.variants.push_back(variant(item));
+        }
+    } else if (entry.key == "kinds") {
+        for (const std::size_t item : items(entry.value)) {
+            const auto keys = expanded(item, text(item));
+            format.kinds.insert(format.kinds.end(), keys.begin(), keys.end());
+        }
+    } else if (const auto list = lists.find(entry.key); list != lists.end()) {
+        *list->second = texts(entry.value);
+    } else if (entry.key != "scopes") {
+        fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+    }
+}
+
+Result<ConfigFormat> FormatReader::read()
+try {
+    ConfigFormat format;
+    const auto top = entries(m_tree.root);
+    for (const Entry& entry : top) {
+        if (entry.key == "scopes") {
+            readScopes(entry.value);
+        }
+    }
+    for (const Entry& entry : top) {
+        readTop(format, entry);
+    }
+    for (const auto& [isMissing, key] :
+         {std::pair{format.id.empty(), "id"}, std::pair{format.title.empty(), "title"},
+          std::pair{format.recognisedBy.empty(), "recognised_by"}, std::pair{format.keys.empty(), "keys"}}) {
+        if (isMissing) {
+            fail(m_tree.root, Text{HEADROOM_TR("core", "“%1” is missing here"), {key}});
+        }
+    }
+    return format;
+} catch (const Wrong& wrong) {
+    return tl::unexpected(wrong.problem);
+}
+
+} // namespace
+
+Result<ConfigFormat> parseFormat(std::string_view bytes, const std::string& name)
+{
+    // Checks encoding and limits; users write these files too.
+    const auto document = ConfigDocument::parse(std::string(bytes), name);
+    if (!document) {
+        return tl::unexpected(document.error());
+    }
+    const auto tree = parseYaml(bytes, name);
+    if (!tree) {
+        return tl::unexpected(tree.error());
+    }
+    return FormatReader(*tree, name).read();
+}
+
+} // namespace headroom

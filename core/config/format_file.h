@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "config/config_format.h"
+#include "units/problem.h"
+
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// A format from its data file; resources/formats/config/README.md describes the language. Fails with file and line for
+/// what is not understood: a mapping table that is half wrong would misread configs in silence.
+[[nodiscard]] Result<ConfigFormat> parseFormat(std::string_view bytes, const std::string& name);
+
+} // namespace headroom

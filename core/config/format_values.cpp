@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/format_values.h"
+
+#include "config/format_keys.h"
+#include "units/bytes.h"
+#include "units/number.h"
+
+#include <algorithm>
+
+namespace headroom {
+
+namespace {
+
+using Transform = ConfigFormat::Transform;
+
+std::vector<std::string> split(std::string_view text)
+{
+    std::vector<std::string> words;
+    std::string word;
+    for (const char c : text) {
+        if (c == ',' || c == ' ') {
+            if (!word.empty()) {
+                words.push_back(std::move(word));
+                word.clear();
+            }
+        } else {
+            word += c;
+        }
+    }
+    if (!word.empty()) {
+        words.push_back(std::move(word));
+    }
+    return words;
+}
+
+/// A list's items as texts; a single text may itself be a list: "llm, vision".
+std::vector<std::string> memberWords(const std::vector<const Setting*>& items)
+{
+    std::vector<std::string> words;
+    for (const Setting* item : items) {
+        const auto more = split(item->text);
+        words.insert(words.end(), more.begin(), more.end());
+    }
+    return words;
+}
+
+bool isMember(const ConfigFormat::Key& key, const std::string& word)
+{
+    return std::any_of(key.words.begin(), key.words.end(), [&](const auto& known) { return known.first == word; });
+}
+
+std::string translated(const ConfigFormat::Key& key, const std::string& text)
+{
+    const auto found
+        = std::find_if(key.words.begin(), key.words.end(), [&](const auto& word) { return word.first == text; });
+    return found == key.words.end() ? text : found->second;
+}
+
+std::string translatedBack(const ConfigFormat::Key& key, const std::string& value)
+{
+    const auto found
+        = std::find_if(key.words.begin(), key.words.end(), [&](const auto& word) { return word.second == value; });
+    return found == key.words.end() ? value : found->first;
+}
+
+std::string inverted(const std::string& text)
+{
+    const auto flag = parseBool(text);
+    return flag ? (*flag ? "false" : "true") : text;
+}
+
+/// 85899345920 -> "80GiB", in the largest unit that is exact.
+std::string sizeText(const std::string& value)
+{
+    const auto bytes = parseInteger(value);
+    for (const auto& [shift, unit] : {std::pair{30, "GiB"}, std::pair{20, "MiB"}}) {
+        if (bytes && *bytes > 0 && *bytes % (std::int64_t{1} << shift) == 0) {
+            return std::to_string(*bytes >> shift) + unit;
+        }
+    }
+    return value;
+}
+
+std::string joined(const std::vector<const Setting*>& items)
+{
+    std::string text;
+    for (const Setting* item : items) {
+        text += (text.empty() ? "" : ", ") + item->text;
+    }
+    return text;
+}
+
+ConfigEdit memberEdit(const ConfigDocument& document, const ConfigFormat::Key& key, bool isIn,
+                      const ConfigEdit* pending)
+{
+    auto words = pending && pending->items ? *pending->items : memberWords(itemsOf(document, key.key));
+    std::erase_if(words, [&](const std::string& word) { return isMember(key, word); });
+    if (isIn) {
+        words.push_back(key.words.front().first);
+    }
+    return {key.key, {}, std::move(words)};
+}
+
+} // namespace
+
+std::optional<FieldValue> readValue(const ConfigDocument& document, const ConfigFormat::Key& key)
+{
+    const bool takesList
+        = key.transform == Transform::Member || key.transform == Transform::ItemCount || isListField(key.field);
+    if (!takesList) {
+        const Setting* setting = statedAt(document, key.key);
+        if (setting == nullptr) {
+            return std::nullopt;
+        }
+        const std::string text = translated(key, setting->text);
+        return FieldValue{key.transform == Transform::Inverse ? inverted(text) : text, setting};
+    }
+    const auto items = itemsOf(document, key.key);
+    if (items.empty()) {
+        return std::nullopt;
+    }
+    if (key.transform == Transform::ItemCount) {
+        return FieldValue{std::to_string(items.size()), items.front()};
+    }
+    if (key.transform == Transform::Member) {
+        const auto words = memberWords(items);
+        const bool isIn
+            = std::any_of(words.begin(), words.end(), [&](const std::string& word) { return isMember(key, word); });
+        return FieldValue{isIn ? "true" : "false", items.front()};
+    }
+    return FieldValue{joined(items), items.front()};
+}
+
+std::optional<ConfigEdit> writeValue(const ConfigDocument& document, const ConfigFormat::Key& key,
+                                     const std::string& value, const ConfigEdit* pending)
+{
+    switch (key.transform) {
+    case Transform::ItemCount:
+        return std::nullopt;
+    case Transform::Member:
+        return memberEdit(document, key, value == "true", pending);
+    case Transform::Inverse:
+        return ConfigEdit{key.key, translatedBack(key, inverted(value))};
+    case Transform::ByteSize:
+        return ConfigEdit{key.key, sizeText(value)};
+    case Transform::None:
+        break;
+    }
+    if (isListField(key.field)) {
+        return ConfigEdit{key.key, {}, split(value)};
+    }
+    return ConfigEdit{key.key, translatedBack(key, value)};
+}
+
+} // namespace headroom

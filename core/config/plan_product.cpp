@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/plan_product.h"
+
+#include "config/format_keys.h"
+#include "plan/fields.h"
+#include "units/number.h"
+
+#include <cmath>
+
+namespace headroom {
+
+namespace {
+
+std::vector<std::string> wordsOf(std::string_view text)
+{
+    std::vector<std::string> words;
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        if (end > begin) {
+            words.emplace_back(text.substr(begin, end - begin));
+        }
+        begin = end + 1;
+    }
+    return words;
+}
+
+bool isFileKey(std::string_view word)
+{
+    return word.size() > 2 && word.front() == '{' && word.back() == '}';
+}
+
+std::optional<double> factor(const std::string& word, const ConfigDocument& document, const TrainingPlan& plan,
+                             ProductValue& result)
+{
+    if (isFileKey(word)) {
+        const Setting* setting = statedAt(document, std::string_view(word).substr(1, word.size() - 2));
+        result.setting = result.setting != nullptr ? result.setting : setting;
+        return setting != nullptr ? parseReal(setting->text) : std::nullopt;
+    }
+    if (isFieldKey(word)) {
+        const Origin origin = fieldOrigin(plan, word);
+        result.origin = result.origin.kind != OriginKind::Unknown ? result.origin : origin;
+        return parseReal(fieldText(plan, word));
+    }
+    return parseReal(word);
+}
+
+} // namespace
+
+std::optional<ProductValue> evaluateProduct(std::string_view product, const ConfigDocument& document,
+                                            const TrainingPlan& plan)
+{
+    ProductValue result;
+    double value = 1;
+    std::string sign = "*";
+    for (const std::string& word : wordsOf(product)) {
+        if (word == "*" || word == "/") {
+            sign = word;
+            continue;
+        }
+        const auto next = factor(word, document, plan, result);
+        if (!next || (sign == "/" && *next == 0)) {
+            return std::nullopt;
+        }
+        value = sign == "*" ? value * *next : value / *next;
+    }
+    constexpr double exactLimit = 9007199254740992.0;
+    if (value != std::floor(value) || std::abs(value) > exactLimit) {
+        return std::nullopt;
+    }
+    result.text = std::to_string(static_cast<std::int64_t>(value));
+    return result;
+}
+
+std::vector<std::string> keysOfProduct(std::string_view product)
+{
+    std::vector<std::string> keys;
+    for (const std::string& word : wordsOf(product)) {
+        if (isFileKey(word)) {
+            keys.push_back(word.substr(1, word.size() - 2));
+        }
+    }
+    return keys;
+}
+
+} // namespace headroom
