@@ -5,17 +5,18 @@
 #include "runlog/run.h"
 #include "units/bytes.h"
 
+#include <tl/expected.hpp>
+
 #include <QFutureWatcher>
 #include <QWidget>
 
 #include <memory>
 #include <optional>
 
-class QLabel;
-
 namespace headroom {
 
 class ChartLegend;
+class ChartTitle;
 class PeaksPlot;
 class ViewState;
 
@@ -45,9 +46,9 @@ public:
     void setReservedVisible(bool visible);
 
     /// The chart as people see it, title and legend included, at `scale` device pixels per pixel.
-    [[nodiscard]] QImage image(double scale = 2) const;
+    [[nodiscard]] QImage image(double scale = 2);
     /// PNG, PDF, or SVG where Qt has it, by the file's suffix. The error is a sentence for the user.
-    [[nodiscard]] Result<void> saveImage(const QString& path) const;
+    [[nodiscard]] tl::expected<void, QString> saveImage(const QString& path);
     /// The visible steps as tab-separated text: step, bytes of every phase, reserved bytes, line.
     [[nodiscard]] QString values() const;
 
@@ -64,11 +65,16 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
 
 private:
+    struct Prepared
+    {
+        std::shared_ptr<const Run> run;
+        std::shared_ptr<const PeakSeries> series;
+    };
+
     void prepare();
-    void adopt(std::shared_ptr<const PeakSeries> series);
+    void adopt(const Prepared& prepared);
     void moveCursor(int points);
     void activateCursor();
     void updateLegend();
@@ -76,14 +82,14 @@ private:
     [[nodiscard]] QString subtitle() const;
     [[nodiscard]] QString description() const;
 
-    std::shared_ptr<const Run> m_run;
+    std::shared_ptr<const Run> m_run; ///< the newest
+    std::shared_ptr<const Run> m_shown; ///< the one m_series is of
     std::shared_ptr<const PeakSeries> m_series;
-    QFutureWatcher<std::shared_ptr<const PeakSeries>> m_watcher;
+    QFutureWatcher<Prepared> m_watcher;
     bool m_outdated = false; ///< a newer run or rank came while one was being prepared
     ViewState* m_ownView = nullptr;
     ViewState* m_view = nullptr;
-    QLabel* m_title = nullptr;
-    QLabel* m_subtitle = nullptr;
+    ChartTitle* m_title = nullptr;
     PeaksPlot* m_plot = nullptr;
     ChartLegend* m_legend = nullptr;
 };

@@ -4,16 +4,17 @@
 #include "footprint/footprint.h"
 #include "units/bytes.h"
 
+#include <tl/expected.hpp>
+
 #include <QWidget>
 
 #include <optional>
 #include <vector>
 
-class QLabel;
-
 namespace headroom {
 
 class ChartLegend;
+class ChartTitle;
 class StagesPlot;
 class ViewState;
 
@@ -41,8 +42,8 @@ public:
     [[nodiscard]] std::optional<int> selectedStage() const;
     void selectStage(std::optional<int> stage);
 
-    [[nodiscard]] QImage image(double scale = 2) const;
-    [[nodiscard]] Result<void> saveImage(const QString& path) const;
+    [[nodiscard]] QImage image(double scale = 2);
+    [[nodiscard]] tl::expected<void, QString> saveImage(const QString& path);
     /// Tab-separated: stage, bytes of every component, total, baseline total, measured.
     [[nodiscard]] QString values() const;
     /// What stands above a stage's bar: "83.4".
@@ -67,8 +68,7 @@ private:
     ViewState* m_ownView = nullptr;
     ViewState* m_view = nullptr;
     QString m_baselineName;
-    QLabel* m_title = nullptr;
-    QLabel* m_subtitle = nullptr;
+    ChartTitle* m_title = nullptr;
     StagesPlot* m_plot = nullptr;
     ChartLegend* m_legend = nullptr;
 };

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "charts/bytes_ticker.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+
+BytesTicker::BytesTicker()
+{
+    setTickCount(6);
+}
+
+BytesTicker::Unit BytesTicker::unitFor(double upperGib)
+{
+    if (upperGib >= 0.5)
+        return {u"GiB", 1};
+    if (upperGib * 1024 >= 0.5)
+        return {u"MiB", 1024};
+    return {u"KiB", 1024.0 * 1024.0};
+}
+
+double BytesTicker::getTickStep(const QCPRange& range)
+{
+    m_unit = unitFor(range.upper);
+    const double aimed = std::max(range.size() * m_unit.perGib / tickCount(), 1e-6);
+    const int exponent = static_cast<int>(std::ceil(std::log2(aimed)));
+    m_decimals = std::max(0, -exponent);
+    return std::ldexp(1, exponent) / m_unit.perGib;
+}
+
+int BytesTicker::getSubTickCount(double)
+{
+    return 0;
+}
+
+QString BytesTicker::getTickLabel(double tick, const QLocale& locale, QChar, int)
+{
+    return locale.toString(tick * m_unit.perGib, 'f', m_decimals);
+}
+
+StepTicker::StepTicker()
+{
+    setTickCount(8);
+}
+
+double StepTicker::getTickStep(const QCPRange& range)
+{
+    return std::max(1.0, std::round(QCPAxisTicker::getTickStep(range)));
+}
+
+int StepTicker::getSubTickCount(double)
+{
+    return 0;
+}
+
+QString StepTicker::getTickLabel(double tick, const QLocale& locale, QChar, int)
+{
+    return locale.toString(static_cast<qint64>(std::llround(tick)));
+}
+
+} // namespace headroom

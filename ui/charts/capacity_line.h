@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "units/bytes.h"
+
+#include <QString>
+
+#include <optional>
+
+class QCPAxisRect;
+class QCPItemStraightLine;
+class QCPItemText;
+
+namespace headroom {
+
+class PlotCanvas;
+struct Theme;
+
+/// What one GPU has: a dashed line across an axis rect in GiB, its label at the right end.
+class CapacityLine
+{
+public:
+    CapacityLine(PlotCanvas& plot, QCPAxisRect& rect);
+
+    void set(std::optional<Bytes> capacity, const QString& label);
+    /// Hides the line without forgetting the capacity.
+    void setVisible(bool visible);
+    void applyTheme(const Theme& theme);
+    [[nodiscard]] std::optional<Bytes> capacity() const { return m_capacity; }
+
+private:
+    PlotCanvas& m_plot;
+    QCPItemStraightLine* m_line;
+    QCPItemText* m_label;
+    std::optional<Bytes> m_capacity;
+    bool m_isVisible = true;
+};
+
+} // namespace headroom

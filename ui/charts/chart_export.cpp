@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "charts/chart_export.h"
+
+#include "charts/plot_canvas.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+
+#include <QApplication>
+#include <QBuffer>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPdfWriter>
+#include <QSaveFile>
+
+#ifdef HEADROOM_HAS_SVG
+#include <QSvgGenerator>
+#endif
+
+namespace headroom {
+
+namespace {
+
+struct Exporter
+{
+    Q_DECLARE_TR_FUNCTIONS(headroom::ChartExport)
+};
+
+/// Lines and text instead of pixels: the labels paint themselves, the plot through its vector mode.
+bool paintVectors(QWidget& chart, PlotCanvas& plot, QPaintDevice& device)
+{
+    QCPPainter painter(&device);
+    if (!painter.isActive())
+        return false;
+    painter.fillRect(chart.rect(), Theme::current().window);
+    for (QWidget* child : chart.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        if (child != &plot && child->isVisibleTo(&chart))
+            child->render(&painter, child->pos(), QRegion(), QWidget::DrawChildren);
+    }
+    painter.translate(plot.pos());
+    plot.toPainter(&painter, plot.width(), plot.height());
+    return painter.end();
+}
+
+bool writePdf(QWidget& chart, PlotCanvas& plot, QIODevice& device)
+{
+    constexpr double pointsPerPixel = 0.75;
+    QPdfWriter pdf(&device);
+    pdf.setCreator(QApplication::applicationDisplayName());
+    pdf.setTitle(chart.accessibleName());
+    pdf.setResolution(96);
+    pdf.setPageSize(QPageSize(QSizeF(chart.size()) * pointsPerPixel, QPageSize::Point));
+    pdf.setPageMargins(QMarginsF());
+    return paintVectors(chart, plot, pdf);
+}
+
+#ifdef HEADROOM_HAS_SVG
+bool writeSvg(QWidget& chart, PlotCanvas& plot, QIODevice& device)
+{
+    QSvgGenerator svg;
+    svg.setOutputDevice(&device);
+    svg.setSize(chart.size());
+    svg.setViewBox(chart.rect());
+    svg.setResolution(96);
+    svg.setTitle(chart.accessibleName());
+    svg.setDescription(chart.accessibleDescription());
+    return paintVectors(chart, plot, svg);
+}
+#endif
+
+QString fileFilters()
+{
+    QStringList filters{Exporter::tr("PNG image (*.png)"), Exporter::tr("PDF document (*.pdf)")};
+#ifdef HEADROOM_HAS_SVG
+    filters.append(Exporter::tr("SVG drawing (*.svg)"));
+#endif
+    return filters.join(QStringLiteral(";;"));
+}
+
+void askAndSave(QWidget& chart, PlotCanvas& plot, const QString& fileName)
+{
+    QString filter;
+    QString path = QFileDialog::getSaveFileName(&chart, Exporter::tr("Save image"), fileName, fileFilters(), &filter);
+    if (path.isEmpty())
+        return;
+    if (QFileInfo(path).suffix().isEmpty())
+        path += filter.contains(u"*.pdf") ? u".pdf" : filter.contains(u"*.svg") ? u".svg" : u".png";
+    if (const auto saved = saveChart(chart, plot, path); !saved)
+        QMessageBox::warning(&chart, Exporter::tr("Save image"), saved.error());
+}
+
+} // namespace
+
+QImage chartImage(QWidget& chart, PlotCanvas& plot, double scale)
+{
+    QImage image((QSizeF(chart.size()) * scale).toSize(), QImage::Format_RGB32);
+    image.setDevicePixelRatio(scale);
+    image.fill(Theme::current().window);
+    plot.setExportPixelRatio(scale);
+    chart.render(&image);
+    plot.setExportPixelRatio(0);
+    return image;
+}
+
+tl::expected<void, QString> saveChart(QWidget& chart, PlotCanvas& plot, const QString& path)
+{
+    const QString suffix = QFileInfo(path).suffix().toLower();
+    QBuffer content;
+    content.open(QIODevice::WriteOnly);
+    bool isDrawn = false;
+    if (suffix == u"png")
+        isDrawn = chartImage(chart, plot, 2).save(&content, "PNG");
+    else if (suffix == u"pdf")
+        isDrawn = writePdf(chart, plot, content);
+#ifdef HEADROOM_HAS_SVG
+    else if (suffix == u"svg")
+        isDrawn = writeSvg(chart, plot, content);
+#endif
+    else
+        return tl::unexpected(Exporter::tr("%1: charts are saved as .png, .pdf or .svg.").arg(path));
+    if (!isDrawn || content.size() == 0)
+        return tl::unexpected(Exporter::tr("%1: the chart could not be drawn.").arg(path));
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(content.data()) != content.size() || !file.commit())
+        return tl::unexpected(Exporter::tr("%1: %2.").arg(path, file.errorString()));
+    return {};
+}
+
+void addExportActions(QMenu& menu, QWidget& chart, PlotCanvas& plot, const QString& fileName,
+                      const std::function<QString()>& values)
+{
+    menu.addAction(symbolIcon(Symbol::Copy), Exporter::tr("&Copy image"), &chart,
+                   [&] { QApplication::clipboard()->setImage(chartImage(chart, plot, 2)); });
+    menu.addAction(symbolIcon(Symbol::Save), Exporter::tr("&Save image…"), &chart,
+                   [&chart, &plot, fileName] { askAndSave(chart, plot, fileName); });
+    menu.addAction(Exporter::tr("Copy &values"), &chart, [values] { QApplication::clipboard()->setText(values()); });
+}
+
+} // namespace headroom

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <qcustomplot.h>
+
+namespace headroom {
+
+struct Theme;
+
+/// A QCustomPlot as all our charts want it: fast wide lines, queued replots, the theme's colours, the screen's pixel
+/// ratio (QCustomPlot 2.1 takes it once), and a buffered layer for what follows the pointer.
+class PlotCanvas : public QCustomPlot
+{
+    Q_OBJECT
+
+public:
+    explicit PlotCanvas(QWidget* parent);
+
+    void scheduleReplot() { replot(QCustomPlot::rpQueuedReplot); }
+    [[nodiscard]] QCPLayer* cursorLayer() const { return m_cursorLayer; }
+
+    /// Axis and tick label text, smaller than the window's.
+    [[nodiscard]] QFont smallFont() const;
+    [[nodiscard]] QFont smallBoldFont() const;
+
+    /// Draws the buffers at `ratio` until the next call with 0, which goes back to the screen's own.
+    void setExportPixelRatio(double ratio);
+
+protected:
+    /// Called by the most derived constructor and whenever colours or font change.
+    virtual void applyTheme(const Theme& theme);
+    /// Flat style: no tick marks, grid behind, colours and fonts set.
+    void styleAxes(const Theme& theme, QCPAxis* keyAxis, QCPAxis* valueAxis) const;
+
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+
+private:
+    void followScreen();
+
+    QCPLayer* m_cursorLayer = nullptr;
+    double m_exportRatio = 0;
+};
+
+} // namespace headroom
