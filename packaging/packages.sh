@@ -63,12 +63,11 @@ ensurePackages()
     mapfile -t missing < <(missingPackages "$@")
     [[ ${#missing[@]} -eq 0 ]] && return 0
 
-    say "installing ${missing[*]}"
     if ! asRoot true; then
-        say "these packages are missing and installing them needs root or sudo: ${missing[*]}"
-        say "ask an administrator for: apt-get install ${missing[*]}"
+        say "packages are missing, and installing them needs root or sudo: apt-get install ${missing[*]}"
         return "$exitPackagesMissing"
     fi
+    say "installing ${missing[*]}"
     # An earlier run may have been interrupted between unpacking and configuring; and another apt may hold the lock.
     asRoot dpkg --configure -a >&2 || true
     local -a apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
