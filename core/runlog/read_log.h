@@ -17,8 +17,9 @@ struct ReadOptions
 };
 
 /// Reads logs in the base format (DESIGN 5.1): on each line the words phase=, step= and peak_alloc= in any order and
-/// after any prefix. Files are mapped, not read in. A folder stands for the regular files in it. Fails when a file
-/// cannot be opened or the reading was cancelled; lines that cannot be read become problems of the Run.
+/// after any prefix. Files are read in pieces and not kept in memory. A folder stands for the regular files in it.
+/// Fails when a file cannot be opened or the reading was cancelled; lines that cannot be read become problems of the
+/// Run.
 [[nodiscard]] Result<Run> readLog(std::span<const std::filesystem::path> paths, const ReadOptions& options = {});
 /// The same from memory; `name` stands for the file in messages.
 [[nodiscard]] Run readLogText(std::string_view text, const std::string& name);

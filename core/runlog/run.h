@@ -61,7 +61,7 @@ struct Run
     [[nodiscard]] std::size_t size() const { return step.size(); }
     [[nodiscard]] bool isEmpty() const { return step.empty(); }
     [[nodiscard]] Record record(std::size_t index) const;
-    [[nodiscard]] std::vector<std::int32_t> ranks() const; ///< distinct, ascending
+    [[nodiscard]] std::vector<std::int32_t> ranks() const; ///< those the log names: distinct, ascending
     /// Index of the largest allocated value of a phase (of any phase), optionally of one rank; the earliest wins.
     [[nodiscard]] std::optional<std::size_t> peak(std::optional<std::uint8_t> ofPhase = {},
                                                   std::optional<std::int32_t> ofRank = {}) const;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "runlog/log_scan.h"
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// A file to read, as it was when the reading began.
+struct LogFile
+{
+    std::string name;
+    std::int64_t size = 0;
+    bool readable = true; ///< false: `problem` says why it is left out
+    std::optional<Problem> problem;
+};
+
+/// The files the paths stand for, in their order; the files of a folder in natural order (rank2 before rank10), hidden
+/// ones left out. Fails when a path is missing or can't be opened; a member of a folder that can't be is left out.
+[[nodiscard]] Result<std::vector<LogFile>> listLogFiles(std::span<const std::filesystem::path> paths);
+
+/// Why a file that begins like this is not read as a log: compressed, UTF-16 or binary. Null for text.
+[[nodiscard]] std::optional<Text> unreadableContent(std::string_view head);
+
+/// Natural order: digits compare as numbers.
+[[nodiscard]] bool naturallyLess(std::string_view a, std::string_view b);
+
+/// Reads with pread into a buffer of its own. Against a mapping this is as fast (the buffer stays in the cache and no
+/// page has to be mapped and unmapped) and it is safe: a file that becomes shorter gives fewer bytes where touching a
+/// mapped page would end the process with SIGBUS.
+class FileBytes final : public ByteSource
+{
+public:
+    FileBytes() = default;
+    FileBytes(const FileBytes&) = delete;
+    FileBytes& operator=(const FileBytes&) = delete;
+    ~FileBytes() override;
+
+    /// Opens a regular file; 0 or an errno.
+    [[nodiscard]] int open(const std::string& name);
+    [[nodiscard]] std::string_view read(std::int64_t offset, std::int64_t length) override;
+    /// The size now, -1 when it can't be told.
+    [[nodiscard]] std::int64_t size() const;
+    /// errno of the first read that failed since the file was opened.
+    [[nodiscard]] int error() const { return m_error; }
+
+private:
+    void close();
+
+    int m_file = -1;
+    int m_error = 0;
+    std::vector<char> m_buffer;
+};
+
+class TextBytes final : public ByteSource
+{
+public:
+    explicit TextBytes(std::string_view text)
+        : m_text(text)
+    {
+    }
+    [[nodiscard]] std::string_view read(std::int64_t offset, std::int64_t length) override
+    {
+        return m_text.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(length));
+    }
+
+private:
+    std::string_view m_text;
+};
+
+} // namespace headroom
