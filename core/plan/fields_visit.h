@@ -114,6 +114,7 @@ template <class Group, class Visitor> void visitBatch(Group& group, Visitor&& vi
     visit("batch.accum", group.accum);
     visit("batch.global", group.global);
     visit("batch.seq", group.seq);
+    visit("batch.decoder_seq", group.decoderSeq);
     visit("batch.tokens_per_microbatch", group.tokensPerMicrobatch);
     visit("batch.tokens_per_step", group.tokensPerStep);
     visit("batch.rampup", group.rampup);

@@ -78,6 +78,7 @@ struct FrozenPlan
 struct BatchPlan
 {
     Count micro, accum, global, seq; ///< b, micro-batches per step m, samples per step, s
+    Count decoderSeq; ///< of an encoder-decoder model, whose encoder reads seq
     Count tokensPerMicrobatch, tokensPerStep;
     Name rampup;
     Flag packing{false};
@@ -149,7 +150,7 @@ struct AttentionPlan
 struct ImplementationPlan
 {
     Name profile; ///< megatron-te, megatron-local, …: which tapes describe the layers
-    Name fusedLoss; ///< none, native, te, liger
+    Name fusedLoss; ///< none, native, te, te-inplace (Transformer Engine up to 2.17), liger
     Flag gradAccumFusion; ///< weight gradients are added to the gradient buffer by the matrix product itself
     Flag placeholderGrads; ///< with that fusion: one unused 16-bit gradient a weight shape stays (since 2025)
     Flag ropeFusion, maskedSoftmaxFusion;

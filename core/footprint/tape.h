@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/tensor_kind.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// What one layer (or embedding, head, …) of an implementation allocates, keeps and frees, operation by operation: once
+/// while it runs forward, once while it runs backward. Sizes are bytes on one rank. The instant reader sums and
+/// maximises a tape, the replay feeds it to an allocator; both read the same events.
+struct Tape
+{
+    using Slot = std::uint16_t;
+    static constexpr Slot none = 0xffff;
+    static constexpr Slot input = 0; ///< the tensor that flows in; belongs to whatever ran before
+    static constexpr Slot gradient = 1; ///< gradient of the tensor that flows out, one for the whole micro-batch
+    static constexpr Slot carried = 2; ///< one tensor a layer may leave for a later one's backward
+    static constexpr Slot firstLocal = 3;
+
+    enum class Op : std::uint8_t {
+        Allocate,
+        Free,
+        Ensure, ///< allocates the persistent storage `slot` unless it is there
+        Grow, ///< makes the persistent storage `slot` at least this large
+        Defer ///< frees at the end of the step, as far as the stage's limit for such tensors allows, else now
+    };
+    struct Event
+    {
+        std::int64_t bytes = 0; ///< rounded to 512
+        Op op = Op::Allocate;
+        TensorKind kind{};
+        Slot slot = none;
+    };
+
+    std::vector<Event> forward, backward;
+    std::vector<Event> storages; ///< by slot: the event that allocated it
+    std::vector<Event> saved; ///< local storages alive after the forward, the output excepted
+    Slot output = none; ///< the tensor that flows out; none: the last operation of a micro-batch
+    std::int64_t outputBytes = 0;
+    Slot slots = firstLocal; ///< how many there are
+
+    void clear();
+};
+
+/// Storages that, once made, stay for the rest of the run, whoever asks for them first: workspaces, global buffers.
+struct PersistentStorages
+{
+    struct Storage
+    {
+        std::uint64_t key; ///< the same key is the same storage
+        TensorKind kind;
+        std::int64_t bytes; ///< the largest request
+    };
+    std::vector<Storage> all;
+
+    /// The index under which tapes refer to it.
+    Tape::Slot find(std::uint64_t key, TensorKind kind, std::int64_t bytes);
+};
+
+/// Writes a tape: forward first, then backward. The profile's code reads as the operations run.
+class TapeWriter
+{
+public:
+    TapeWriter(Tape& tape, PersistentStorages& persistents);
+
+    Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateInto(m_tape.slots++, kind, bytes); }
+    /// For Tape::gradient and Tape::carried.
+    Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
+    /// Nothing for Tape::none, so that optional tensors need no question.
+    template <class... Slots> void free(Slots... slots) { (add(Tape::Op::Free, slots), ...); }
+    template <class List> void freeAll(const List& list)
+    {
+        for (const Tape::Slot slot : list) {
+            free(slot);
+        }
+    }
+    void defer(Tape::Slot slot) { add(Tape::Op::Defer, slot); }
+    void ensure(std::uint64_t key, TensorKind kind, std::int64_t bytes);
+    void grow(std::uint64_t key, TensorKind kind, std::int64_t bytes);
+
+    /// The forward is written: this is what flows out of it (none: nothing).
+    void beginBackward(Tape::Slot output);
+    [[nodiscard]] bool isBackward() const { return m_events == &m_tape.backward; }
+
+private:
+    void add(Tape::Op op, Tape::Slot slot);
+
+    Tape& m_tape;
+    PersistentStorages& m_persistents;
+    std::vector<Tape::Event>* m_events;
+};
+
+} // namespace headroom

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/tape_program.h"
+
+namespace headroom {
+
+/// The pieces of Megatron-LM's dense models, with Transformer Engine or with its own local layers (theory_dense.md; the
+/// sources are named where a rule is used). Each function writes one piece on the stage's rank.
+class MegatronTapes
+{
+public:
+    MegatronTapes(const RankShape& shape, PersistentStorages& persistents)
+        : m_shape(shape)
+        , m_persistents(persistents)
+    {
+    }
+
+    enum class LayerKind : std::uint8_t { Causal, Encoder, CrossAttending };
+
+    void writeEmbedding(Piece& piece, std::int64_t sequence, bool hasParameters, bool endsTiedGradient) const;
+    void writeLayer(Piece& piece, LayerKind kind) const;
+    /// T5's norm between encoder and decoder.
+    void writeEncoderNorm(Piece& piece) const;
+    /// Final norm, output layer and loss. `hasOwnWeight`: not tied, or tied to a copy on another stage.
+    void writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWeight) const;
+
+private:
+    const RankShape& m_shape;
+    PersistentStorages& m_persistents;
+};
+
+} // namespace headroom

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Operations that Megatron's attention, MLP, embedding and head share.
+#pragma once
+
+#include "footprint/tape.h"
+#include "footprint/tape_shape.h"
+
+#include <array>
+
+namespace headroom {
+
+/// A few slots, in order.
+class SlotList
+{
+public:
+    void add(Tape::Slot slot)
+    {
+        if (slot != Tape::none) {
+            m_slots[m_size++] = slot;
+        }
+    }
+    void add(const SlotList& other)
+    {
+        for (const Tape::Slot slot : other) {
+            add(slot);
+        }
+    }
+    void clear() { m_size = 0; }
+    [[nodiscard]] bool contains(Tape::Slot slot) const;
+    [[nodiscard]] Tape::Slot operator[](std::size_t index) const { return m_slots[index]; }
+    [[nodiscard]] std::size_t size() const { return m_size; }
+    [[nodiscard]] const Tape::Slot* begin() const { return m_slots.data(); }
+    [[nodiscard]] const Tape::Slot* end() const { return m_slots.data() + m_size; }
+
+private:
+    std::array<Tape::Slot, 24> m_slots{};
+    std::size_t m_size = 0;
+};
+
+class MegatronOps
+{
+public:
+    struct Norm
+    {
+        Tape::Slot output = Tape::none;
+        SlotList statistics;
+    };
+    struct Gradients
+    {
+        Tape::Slot input = Tape::none;
+        Tape::Slot weight = Tape::none; ///< without fusion: lives until the hook of its parameter ran
+    };
+
+    MegatronOps(const RankShape& shape, Tape& tape, PersistentStorages& persistents)
+        : c(shape)
+        , w(tape, persistents)
+    {
+    }
+
+    void cublas(); ///< PyTorch's workspace of the thread that runs now: one for forward, one for backward
+    /// A GEMM of a transformer layer; local layers add their bias out of place.
+    Tape::Slot linear(TensorKind kind, std::int64_t bytes, bool hasBias = false);
+    Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns);
+    void placeholder(std::int64_t rows, std::int64_t columns);
+    /// The sequence-parallel input of a column-parallel layer in full length: a temporary in Transformer Engine.
+    Tape::Slot gather(std::int64_t tokens);
+    /// Reduce-scatter of a full-length result; the all-reduce without sequence parallelism is in place.
+    Tape::Slot scatter(Tape::Slot full, TensorKind kind, std::int64_t tokens);
+    Norm norm(std::int64_t rows, std::int64_t width, bool feedsGemm);
+    /// fp8 GEMMs keep their input quantised; `isKept`: the 16-bit tensor has other readers.
+    Tape::Slot quantised(Tape::Slot slot, std::int64_t elements, bool isKept = false);
+    /// Bias, dropout and residual add; hands out the new stream and the dropout mask.
+    std::pair<Tape::Slot, Tape::Slot> addResidual(Tape::Slot branch, std::int64_t rows);
+    /// Backward of dropout and of the row-parallel GEMM before it; returns the gradient of its input.
+    Tape::Slot rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput, std::int64_t tokens, std::int64_t inputBytes,
+                                 std::int64_t columns);
+    /// Backward of a norm and the column-parallel GEMM after it, added to the residual gradient in place.
+    void normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows, Tape::Slot outputGradient);
+    [[nodiscard]] std::int64_t streamBytes(std::int64_t rows) const { return rows * c.hidden * c.element; }
+
+    const RankShape& c;
+    TapeWriter w;
+};
+
+/// Keys of persistent storages; weights' placeholders use rows and columns.
+enum : std::uint64_t { cublasForwardKey = 1, cublasBackwardKey, gemmKey, userBufferKey, globalBufferKey };
+constexpr std::uint64_t placeholderKey(std::int64_t rows, std::int64_t columns)
+{
+    return (static_cast<std::uint64_t>(rows) << 32) | static_cast<std::uint64_t>(columns);
+}
+
+} // namespace headroom

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_program.h"
+
+#include "footprint/tape_megatron.h"
+#include "plan/validity.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headroom {
+
+namespace {
+
+/// Which piece is which in ModelProgram::pieces.
+enum PieceIndex : std::uint16_t { embedding, layer, head, encoderNorm, decoderEmbedding, decoderLayer };
+
+void loadTensor(Chunk& chunk, TensorKind kind, std::int64_t bytes)
+{
+    chunk.loaded.push_back(
+        {std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512), Tape::Op::Allocate, kind, 0});
+}
+
+/// What the data loader hands to a chunk with the embedding or the loss: tokens, labels, loss mask, positions, and an
+/// attention mask where one is made (theory_dense.md rule 14).
+void loadBatch(const RankShape& shape, bool hasEmbedding, Chunk& chunk)
+{
+    const std::int64_t tokens = shape.microBatch * shape.fullSequence / shape.context;
+    if (hasEmbedding) {
+        loadTensor(chunk, TensorKind::Batch, tokens * 8);
+        loadTensor(chunk, TensorKind::Batch, tokens * 8);
+    }
+    loadTensor(chunk, TensorKind::Batch, tokens * 8);
+    loadTensor(chunk, TensorKind::Batch, tokens * 4);
+    const auto square = [&](std::int64_t queries, std::int64_t keys) {
+        loadTensor(chunk, TensorKind::LoaderMask, shape.microBatch * queries * keys);
+    };
+    if (shape.family == ModelFamily::Decoder && shape.hasLoaderMask) {
+        square(shape.sequence, shape.fullSequence);
+    } else if (shape.family == ModelFamily::Bert && !shape.isTransformerEngine) {
+        square(shape.fullSequence, shape.fullSequence);
+    } else if (shape.family == ModelFamily::T5 && !shape.isTransformerEngine) {
+        square(shape.sequence, shape.sequence);
+        square(shape.decoderSequence, shape.decoderSequence);
+        square(shape.decoderSequence, shape.sequence);
+    }
+}
+
+void addLayers(const RankShape& shape, std::uint16_t piece, std::int64_t count, Chunk& chunk)
+{
+    const std::int64_t checkpointed = shape.checkpointGroup == 0 ? 0
+        : shape.checkpointedLayers < 0                           ? count
+                                                                 : std::min(count, shape.checkpointedLayers);
+    if (checkpointed > 0) {
+        chunk.runs.push_back({piece, checkpointed, shape.checkpointGroup});
+    }
+    if (count > checkpointed) {
+        chunk.runs.push_back({piece, count - checkpointed, 0});
+    }
+}
+
+class ProgramBuilder
+{
+public:
+    ProgramBuilder(const TrainingPlan& plan, ModelProgram& program)
+        : m_plan(plan)
+        , m_program(program)
+        , m_shape(program.shape)
+    {
+    }
+
+    Result<void> build()
+    {
+        const std::vector<std::int64_t> layers
+            = m_shape.family == ModelFamily::T5 ? std::vector<std::int64_t>{m_shape.layers} : layersPerStage(m_plan);
+        if (layers.empty()) {
+            return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
+                                {std::to_string(m_shape.layers), std::to_string(m_shape.stages)}});
+        }
+        writePieces();
+        m_program.stages.resize(layers.size());
+        std::int64_t first = 0;
+        for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+            StageProgram& program = m_program.stages[stage];
+            program.stage = static_cast<std::int64_t>(stage);
+            program.layers = layers[stage];
+            program.firstLayer = first;
+            first += layers[stage];
+            fillChunks(program);
+        }
+        return {};
+    }
+
+private:
+    void writePieces()
+    {
+        m_program.persistents.all.clear();
+        m_program.pieces.resize(m_shape.family == ModelFamily::T5 ? 6 : 3);
+        MegatronTapes tapes(m_shape, m_program.persistents);
+        auto& pieces = m_program.pieces;
+        const bool isOneStage = m_shape.stages == 1;
+        const bool ownsHead = !(m_shape.isTied && isOneStage);
+        const auto kind = m_shape.family == ModelFamily::Decoder ? MegatronTapes::LayerKind::Causal
+                                                                 : MegatronTapes::LayerKind::Encoder;
+        tapes.writeEmbedding(pieces[embedding], m_shape.sequence, true, !ownsHead && !m_shape.fusesWeightGradients);
+        tapes.writeLayer(pieces[layer], kind);
+        if (m_shape.family == ModelFamily::T5) {
+            tapes.writeEncoderNorm(pieces[encoderNorm]);
+            tapes.writeEmbedding(pieces[decoderEmbedding], m_shape.decoderSequence, false, false);
+            tapes.writeLayer(pieces[decoderLayer], MegatronTapes::LayerKind::CrossAttending);
+            tapes.writeHead(pieces[head], m_shape.decoderSequence, ownsHead);
+        } else {
+            tapes.writeHead(pieces[head], m_shape.sequence, ownsHead);
+        }
+    }
+
+    void fillChunks(StageProgram& stage)
+    {
+        const auto count = static_cast<std::size_t>(m_shape.chunks);
+        stage.chunks.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            Chunk& chunk = stage.chunks[i];
+            const bool isFirst = stage.stage == 0 && i == 0;
+            const bool isLast = stage.stage == m_shape.stages - 1 && i + 1 == count;
+            chunk.runs.clear();
+            chunk.loaded.clear();
+            chunk.receives = !isFirst;
+            chunk.sends = !isLast;
+            if (isFirst || isLast) {
+                loadBatch(m_shape, isFirst, chunk);
+            }
+            if (isFirst) {
+                chunk.runs.push_back({embedding, 1, 0});
+            }
+            if (m_shape.family == ModelFamily::T5) {
+                addLayers(m_shape, layer, m_shape.encoderLayers, chunk);
+                chunk.runs.push_back({encoderNorm, 1, 0});
+                chunk.runs.push_back({decoderEmbedding, 1, 0});
+                addLayers(m_shape, decoderLayer, m_shape.layers, chunk);
+            } else {
+                addLayers(m_shape, layer, layersOfChunk(stage, i), chunk);
+            }
+            if (isLast) {
+                chunk.runs.push_back({head, 1, 0});
+            }
+        }
+    }
+
+    /// Every chunk holds as many, the embedding and the loss taking the place of a layer where they are counted; a rest
+    /// is missing in the last chunk (Megatron transformer_block.py, get_num_layers_to_build).
+    [[nodiscard]] std::int64_t layersOfChunk(const StageProgram& stage, std::size_t chunk) const
+    {
+        const bool countsEmbedding = m_plan.parallel.embedInSplit.value && stage.stage == 0;
+        const bool countsLoss = m_plan.parallel.lossInSplit.value && stage.stage == m_shape.stages - 1;
+        const std::int64_t slots = stage.layers + (countsEmbedding ? 1 : 0) + (countsLoss ? 1 : 0);
+        const std::int64_t each = (slots + m_shape.chunks - 1) / m_shape.chunks;
+        const std::int64_t before = static_cast<std::int64_t>(chunk) * each - (countsEmbedding && chunk > 0 ? 1 : 0);
+        const std::int64_t wanted = each - (countsEmbedding && chunk == 0 ? 1 : 0);
+        return std::clamp<std::int64_t>(stage.layers - before, 0, wanted);
+    }
+
+    const TrainingPlan& m_plan;
+    ModelProgram& m_program;
+    const RankShape& m_shape;
+};
+
+} // namespace
+
+Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
+{
+    auto shape = rankShape(plan);
+    if (!shape) {
+        return tl::unexpected(std::move(shape.error()));
+    }
+    program.shape = *shape;
+    return ProgramBuilder(plan, program).build();
+}
+
+std::int64_t parameterCount(const ModelProgram& program, const StageProgram& stage)
+{
+    std::int64_t count = 0;
+    for (const Chunk& chunk : stage.chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            const auto& tensors = program.pieces[run.piece].parameters;
+            count += run.count * std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+        }
+    }
+    return count;
+}
+
+} // namespace headroom

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/tape.h"
+#include "footprint/tape_shape.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// One kind of layer, embedding or head: its tape and its parameter tensors.
+struct Piece
+{
+    Tape tape;
+    std::vector<std::int64_t> parameters; ///< elements of each tensor on this rank, in the order of construction
+};
+
+/// Pieces of one kind in a row.
+struct PieceRun
+{
+    std::uint16_t piece = 0;
+    std::int64_t count = 1;
+    std::int64_t checkpointGroup = 0; ///< pieces that are stored as their common input and rebuilt; 0: all is kept
+};
+
+/// What a pipeline stage runs without a break: all of its layers, or one model chunk of them when interleaving.
+struct Chunk
+{
+    std::vector<PieceRun> runs; ///< in forward order
+    bool receives = false; ///< its input comes from another stage (or chunk), which then gets a gradient back
+    bool sends = false;
+    std::vector<Tape::Event> loaded; ///< tensors of the data loader, alive during the forward
+};
+
+struct StageProgram
+{
+    std::int64_t stage = 0;
+    std::int64_t layers = 0, firstLayer = 0;
+    std::vector<Chunk> chunks;
+};
+
+/// A training run as tapes: what each stage runs. Building one allocates nothing when its storage has been used before.
+struct ModelProgram
+{
+    RankShape shape;
+    std::vector<Piece> pieces;
+    PersistentStorages persistents;
+    std::vector<StageProgram> stages;
+};
+
+/// Fails with the input that is missing or that no tape describes.
+[[nodiscard]] Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program);
+
+/// Trainable elements of a stage's parameters on one rank.
+[[nodiscard]] std::int64_t parameterCount(const ModelProgram& program, const StageProgram& stage);
+
+} // namespace headroom

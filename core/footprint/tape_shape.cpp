@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_shape.h"
+
+#include "plan/batch.h"
+#include "plan/precision.h"
+#include "plan/validity.h"
+#include "units/bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom {
+
+namespace {
+
+std::int64_t atLeastOne(const Count& count)
+{
+    return std::max<std::int64_t>(count.value, 1);
+}
+
+bool contains(const Names& names, std::string_view name)
+{
+    return std::find(names.value.begin(), names.value.end(), name) != names.value.end();
+}
+
+std::int64_t bytesOf(DataType type)
+{
+    return static_cast<std::int64_t>(std::ceil(bytesPerElement(type)));
+}
+
+/// From the device's name where nobody stated it; current training GPUs otherwise.
+std::int64_t computeCapability(const HardwarePlan& hardware)
+{
+    if (hardware.computeCapability.isKnown()) {
+        return hardware.computeCapability.value;
+    }
+    struct Generation
+    {
+        std::string_view name;
+        std::int64_t capability;
+    };
+    constexpr std::array<Generation, 16> generations{{
+        {"h100", 9},
+        {"h200", 9},
+        {"h20", 9},
+        {"h800", 9},
+        {"gh200", 9},
+        {"gb200", 10},
+        {"b200", 10},
+        {"b100", 10},
+        {"b300", 10},
+        {"v100", 7},
+        {"t4", 7},
+        {"a100", 8},
+        {"a800", 8},
+        {"rtx-50", 12},
+        {"rtx", 8},
+        {"l40", 8},
+    }};
+    for (const Generation& generation : generations) {
+        if (hardware.gpu.value.find(generation.name) != std::string::npos) {
+            return generation.capability;
+        }
+    }
+    return hardware.gpu.isKnown() ? 8 : 9;
+}
+
+/// What the backend "auto" ends up with: cuDNN has preference from Hopper on, but has no deterministic backward on
+/// Blackwell (Transformer Engine, attention/dot_product_attention/utils.py, get_attention_backend).
+AttentionKernel attentionKernel(const TrainingPlan& plan, const RankShape& shape)
+{
+    if (!shape.isTransformerEngine) {
+        return AttentionKernel::Local;
+    }
+    const std::string& name = plan.attention.impl.value;
+    if (name == "unfused" || shape.element == 4) {
+        return AttentionKernel::Unfused;
+    }
+    if (name == "flash" || name == "flash_attention_2" || name == "flash_attention_3") {
+        return AttentionKernel::Flash;
+    }
+    if (name == "fused") {
+        return AttentionKernel::Fused;
+    }
+    const bool isDeterministic = plan.implementation.deterministic.valueOr(false);
+    return shape.capability == 9 || (shape.capability > 9 && !isDeterministic) ? AttentionKernel::Fused
+                                                                               : AttentionKernel::Flash;
+}
+
+/// theory_dense.md rules 3 and 4: PyTorch's default is :4096:2:16:8 before Hopper, 32 MiB from then on; a deterministic
+/// run must set :4096:8, the same 32 MiB. Transformer Engine takes 4 MiB, from Hopper on 32 MiB and 1 KiB.
+void readWorkspaces(const TrainingPlan& plan, RankShape& shape)
+{
+    const bool isDeterministic = plan.implementation.deterministic.valueOr(false);
+    const std::int64_t usual = isDeterministic || shape.capability >= 9 ? mib(32).value : kib(4096 * 2 + 16 * 8).value;
+    shape.cublasWorkspace = plan.implementation.cublasWorkspaceBytes.valueOr(usual);
+    shape.gemmWorkspace = shape.capability >= 9 ? mib(32).value + kib(1).value : mib(4).value;
+}
+
+void readModel(const ModelPlan& model, std::int64_t tensor, RankShape& shape)
+{
+    const std::int64_t heads = model.heads.value;
+    shape.hidden = model.hidden.value;
+    shape.headDim = model.headDim.valueOr(shape.hidden / heads);
+    shape.heads = heads / tensor;
+    // With fewer groups than ranks Megatron replicates them.
+    shape.groups = std::max<std::int64_t>(model.kvHeads.valueOr(heads) / tensor, 1);
+    shape.ffn = model.ffn.value / tensor;
+    shape.gates = model.gatedMlp.valueOr(false) ? 2 : 1;
+    shape.isSquaredRelu = model.activation.value == "squared_relu";
+    const std::int64_t unit = atLeastOne(Count(model.vocabPadMultiple.valueOr(128))) * tensor;
+    const std::int64_t padded = (model.vocab.value + unit - 1) / unit * unit;
+    shape.vocab = model.paddedVocab.valueOr(padded) / tensor;
+    shape.hasLearnedPositions = model.learnedPositions.valueOr(false);
+    shape.positions = shape.hasLearnedPositions ? model.maxPos.value : 0;
+    if (model.rope.valueOr(!shape.hasLearnedPositions)) {
+        shape.rotaryDim
+            = static_cast<std::int64_t>(static_cast<double>(shape.headDim) * model.rotaryFraction.valueOr(1.0));
+    }
+    shape.isTied = model.tiedEmbeddings.valueOr(false);
+    shape.isRms = !model.layerNorm.valueOr(false);
+    shape.hasQkNorm = model.qkNorm.valueOr(false);
+    shape.hasQkvBias = model.attnBias.valueOr(false);
+    shape.hasAttentionOutputBias = model.attnOutBias.valueOr(shape.hasQkvBias);
+    shape.hasMlpBias = model.mlpBias.valueOr(false);
+    shape.hasBinaryHead = model.binaryHead.valueOr(true);
+    shape.hasAttentionDropout = model.attnDropout.valueOr(0) > 0;
+    shape.hasHiddenDropout = model.hiddenDropout.valueOr(0) > 0;
+    shape.family = model.family.value == "bert"                       ? ModelFamily::Bert
+        : model.family.value == "t5" || model.decoderLayers.isKnown() ? ModelFamily::T5
+                                                                      : ModelFamily::Decoder;
+    shape.layers
+        = shape.family == ModelFamily::T5 ? model.decoderLayers.valueOr(model.layers.value) : model.layers.value;
+    shape.encoderLayers = shape.family == ModelFamily::T5 ? model.encoderLayers.valueOr(model.layers.value) : 0;
+}
+
+void readParallel(const TrainingPlan& plan, RankShape& shape)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    shape.tensor = atLeastOne(parallel.tp);
+    shape.stages = atLeastOne(parallel.pp);
+    shape.context = atLeastOne(parallel.cp);
+    shape.sequenceShards = parallel.sp.value ? shape.tensor : 1;
+    shape.chunks = atLeastOne(parallel.vpp);
+    if (shape.chunks == 1 && parallel.layersPerVstage.isKnown() && parallel.layersPerVstage.value > 0) {
+        shape.chunks
+            = std::max<std::int64_t>(plan.model.layers.value / (shape.stages * parallel.layersPerVstage.value), 1);
+    }
+    shape.chunkGroup = std::max<std::int64_t>(parallel.vppGroup.valueOr(shape.stages), 1);
+    shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
+    shape.data = dataParallelSize(plan);
+    shape.microBatches = microBatchesPerStep(plan);
+    shape.microBatch = atLeastOne(plan.batch.micro);
+    shape.fullSequence = plan.batch.seq.value;
+    shape.sequence = shape.fullSequence / shape.context;
+    shape.decoderSequence = plan.batch.decoderSeq.valueOr(shape.fullSequence) / shape.context;
+    const std::int64_t instances = atLeastOne(plan.shard.distOptInstances);
+    shape.isDistributedOptimizer = plan.shard.distOpt.value;
+    shape.optimizerShards = std::max<std::int64_t>(shape.data * shape.context / instances, 1);
+}
+
+void readPrecision(const TrainingPlan& plan, RankShape& shape)
+{
+    const PrecisionRecipe types = effectivePrecision(plan);
+    shape.element = std::max<std::int64_t>(bytesOf(types.params), 1);
+    shape.gradient = bytesOf(types.grads);
+    shape.master = bytesOf(types.master);
+    shape.firstMoment = bytesOf(types.optM);
+    shape.secondMoment = bytesOf(types.optV);
+    // A 16-bit gradient buffer is copied to fp32 in the step; the copies live until zero_grad (theory_dense.md rule 7).
+    shape.hasMainGradients = shape.master > 0 && shape.gradient < 4;
+    shape.usesFp8 = plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty();
+    shape.hasFp8Parameters = shape.usesFp8 && plan.precision.fp8Params.value;
+}
+
+void readImplementation(const TrainingPlan& plan, RankShape& shape)
+{
+    const ImplementationPlan& facts = plan.implementation;
+    shape.isTransformerEngine = profileOf(plan) == "megatron-te";
+    shape.capability = computeCapability(plan.hardware);
+    shape.kernel = attentionKernel(plan, shape);
+    const std::string& loss = facts.fusedLoss.value;
+    shape.fusedLoss = loss == "native" ? FusedLoss::Native
+        : loss == "te-inplace"         ? FusedLoss::InPlace
+                                       : FusedLoss::None;
+    shape.fusesWeightGradients = facts.gradAccumFusion.valueOr(true);
+    shape.keepsPlaceholderGradients
+        = shape.isTransformerEngine && shape.fusesWeightGradients && facts.placeholderGrads.valueOr(true);
+    shape.fusesRope = facts.ropeFusion.valueOr(true);
+    shape.fusesMaskedSoftmax = facts.maskedSoftmaxFusion.valueOr(true);
+    shape.hasLoaderMask = facts.loaderMask.valueOr(true);
+    shape.savesPaddingMask = facts.savedPaddingMask.valueOr(true);
+    shape.overlapsTensorParallel = facts.tpCommOverlap.valueOr(false) && shape.tensor > 1;
+    shape.deferredWgrads = facts.deferredWgrads.valueOr(-1);
+    readWorkspaces(plan, shape);
+}
+
+void readRecompute(const RecomputePlan& recompute, RankShape& shape)
+{
+    if (!recompute.enabled.value && recompute.enabled.isStated()) {
+        return;
+    }
+    const bool namesModules = recompute.modules.isKnown() && !recompute.modules.value.empty();
+    if (recompute.granularity.value == Granularity::Full) {
+        const bool isBlock = recompute.method.value == "block";
+        shape.checkpointGroup = isBlock ? 1 : std::max<std::int64_t>(recompute.numLayers.valueOr(1), 1);
+        shape.checkpointedLayers = isBlock ? recompute.numLayers.valueOr(-1) : -1;
+    } else if (recompute.granularity.value == Granularity::Selective && recompute.numLayers.isKnown()
+               && !namesModules) {
+        shape.checkpointGroup = 1;
+        shape.checkpointedLayers = recompute.numLayers.value;
+    } else if (recompute.granularity.value == Granularity::Selective) {
+        shape.recomputesAttention = !namesModules || contains(recompute.modules, "core_attn");
+        shape.recomputesMlp = contains(recompute.modules, "mlp");
+        shape.recomputesNorms = contains(recompute.modules, "layernorm");
+    }
+}
+
+tl::unexpected<Problem> missing(std::string_view key)
+{
+    return failure(Text{HEADROOM_TR("core", "%1 is not known"), {std::string(key)}});
+}
+
+tl::unexpected<Problem> notDescribed(std::string_view what)
+{
+    return failure(Text{HEADROOM_TR("core", "the tapes do not describe %1"), {std::string(what)}});
+}
+
+Result<void> checkKnown(const TrainingPlan& plan)
+{
+    if (profileOf(plan).empty()) {
+        return notDescribed(plan.implementation.profile.isKnown() ? plan.implementation.profile.value
+                                                                  : plan.framework.value);
+    }
+    const ModelPlan& model = plan.model;
+    for (const auto& [field, key] : {std::pair{&model.layers, "model.layers"}, std::pair{&model.hidden, "model.hidden"},
+                                     std::pair{&model.heads, "model.heads"}, std::pair{&model.ffn, "model.ffn"},
+                                     std::pair{&model.vocab, "model.vocab"}, std::pair{&plan.batch.seq, "batch.seq"}}) {
+        const bool isPadded = field == &model.vocab && model.paddedVocab.isKnown();
+        if ((!field->isKnown() || field->value < 1) && !isPadded) {
+            return missing(key);
+        }
+    }
+    const bool hasExperts = plan.moe.experts.value > 1;
+    const bool hasLatentAttention = plan.mla.kvLoraRank.isKnown();
+    const bool hasVision = plan.vision.layers.value > 0;
+    const bool hasLora = plan.lora.rank.value > 0;
+    for (const auto& [has, what] :
+         {std::pair{hasExperts, "mixture-of-experts layers"}, std::pair{hasLatentAttention, "latent attention"},
+          std::pair{hasVision, "vision encoders"}, std::pair{hasLora, "LoRA adapters"},
+          std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
+          std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
+          std::pair{plan.parallel.layout.isKnown(), "explicit pipeline layouts"},
+          std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
+                    "encoder-decoder models over several pipeline stages"},
+          std::pair{plan.shard.zeroStage.value > 1 || plan.shard.fsdp.value, "sharded gradients or parameters"}}) {
+        if (has) {
+            return notDescribed(what);
+        }
+    }
+    return {};
+}
+
+/// The largest tensor times everything that multiplies it must stay far below 2^63.
+bool isComputable(const TrainingPlan& plan)
+{
+    const ModelPlan& model = plan.model;
+    const double tokens = static_cast<double>(plan.batch.micro.valueOr(1)) * static_cast<double>(plan.batch.seq.value);
+    const double heads = static_cast<double>(model.heads.value);
+    const double hidden = static_cast<double>(model.hidden.value);
+    const double attention = heads * static_cast<double>(model.headDim.valueOr(1));
+    const double width = hidden + attention + 2.0 * static_cast<double>(model.ffn.value)
+        + heads * static_cast<double>(plan.batch.seq.value);
+    const double vocab = static_cast<double>(std::max(model.vocab.value, model.paddedVocab.value)) + 1e6;
+    const double layers = static_cast<double>(model.layers.value) + static_cast<double>(model.encoderLayers.value) + 1;
+    const double weights = layers * hidden * (4 * width) + 2 * vocab * hidden;
+    return (tokens * width * layers * static_cast<double>(std::max<std::int64_t>(plan.parallel.pp.value, 1))
+            + tokens * vocab + weights)
+        * 64
+        < 4e18;
+}
+
+} // namespace
+
+std::string_view profileOf(const TrainingPlan& plan)
+{
+    if (plan.implementation.profile.isKnown()) {
+        const std::string& name = plan.implementation.profile.value;
+        return name == "megatron-te" ? "megatron-te" : name == "megatron-local" ? "megatron-local" : std::string_view{};
+    }
+    const std::string& framework = plan.framework.value;
+    const bool isFused = framework.empty() || framework == "base-yaml"
+        || framework.find("megatron") != std::string::npos || framework.find("nemo") != std::string::npos;
+    return isFused ? "megatron-te" : std::string_view{};
+}
+
+Result<RankShape> rankShape(const TrainingPlan& plan)
+{
+    if (auto known = checkKnown(plan); !known) {
+        return tl::unexpected(known.error());
+    }
+    const std::int64_t tensor = atLeastOne(plan.parallel.tp);
+    const bool divides
+        = plan.model.heads.value % tensor == 0 && plan.batch.seq.value % atLeastOne(plan.parallel.cp) == 0;
+    if (!divides || !isComputable(plan)) {
+        for (const Problem& problem : validate(plan)) {
+            if (problem.severity == Severity::Error) {
+                return tl::unexpected(problem);
+            }
+        }
+        return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
+    }
+    RankShape shape;
+    readModel(plan.model, tensor, shape);
+    readParallel(plan, shape);
+    readPrecision(plan, shape);
+    readImplementation(plan, shape);
+    readRecompute(plan.recompute, shape);
+    return shape;
+}
+
+} // namespace headroom

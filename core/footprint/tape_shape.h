@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/training_plan.h"
+#include "units/problem.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+enum class ModelFamily : std::uint8_t { Decoder, Bert, T5 };
+enum class AttentionKernel : std::uint8_t {
+    Flash, ///< batch-first: copies q, k, v and its result when b > 1
+    Fused, ///< cuDNN, works in the model's layout
+    Unfused, ///< Transformer Engine with explicit scores
+    Local ///< Megatron's own attention with explicit scores
+};
+enum class FusedLoss : std::uint8_t { None, Native, InPlace };
+
+/// The numbers and facts that tapes are written from: a plan as one rank sees it, divided by its parallel dimensions
+/// and completed with the defaults that depend on other values. Symbols of theory.md section 0.
+struct RankShape
+{
+    ModelFamily family = ModelFamily::Decoder;
+    AttentionKernel kernel = AttentionKernel::Flash;
+    FusedLoss fusedLoss = FusedLoss::None;
+
+    // Model. Heads, groups, ffn and vocab are this rank's share.
+    std::int64_t hidden = 0, heads = 0, groups = 0, headDim = 0, ffn = 0, gates = 1, vocab = 0, positions = 0;
+    std::int64_t layers = 0, encoderLayers = 0; ///< of the whole model
+    std::int64_t rotaryDim = 0; ///< 0: no rotary positions
+    bool isTied = false, hasLearnedPositions = false, isRms = true, hasQkNorm = false, isSquaredRelu = false;
+    bool hasQkvBias = false, hasAttentionOutputBias = false, hasMlpBias = false, hasBinaryHead = false;
+    bool hasAttentionDropout = false, hasHiddenDropout = false;
+
+    // Micro-batch.
+    std::int64_t microBatch = 1, sequence = 0, decoderSequence = 0; ///< sequences after context parallelism
+    std::int64_t fullSequence = 0; ///< before it
+
+    // Parallel.
+    std::int64_t tensor = 1, stages = 1, context = 1, chunks = 1, chunkGroup = 1, sequenceShards = 1;
+    std::int64_t data = 1, microBatches = 1, optimizerShards = 1;
+    Schedule schedule = Schedule::OneForwardOneBackward;
+
+    // Precision: bytes of an element.
+    std::int64_t element = 2, gradient = 4, master = 4, firstMoment = 4, secondMoment = 4;
+    bool usesFp8 = false, hasFp8Parameters = false, hasMainGradients = false, isDistributedOptimizer = false;
+
+    // Implementation.
+    bool isTransformerEngine = true, fusesWeightGradients = true, keepsPlaceholderGradients = true, fusesRope = true;
+    bool fusesMaskedSoftmax = true, hasLoaderMask = true, savesPaddingMask = true;
+    bool overlapsTensorParallel = false;
+    std::int64_t deferredWgrads = -1; ///< -1: none deferred, 0: all
+    std::int64_t cublasWorkspace = 0, gemmWorkspace = 0; ///< bytes
+    std::int64_t capability = 9; ///< major version
+
+    // Recompute.
+    std::int64_t checkpointGroup = 0; ///< layers stored as one input each time; 0: none
+    std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
+    bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
+
+    /// Tokens of a micro-batch on this rank, before sequence parallelism.
+    [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }
+    [[nodiscard]] std::int64_t localTokens() const { return tokens() / sequenceShards; }
+    /// Bytes of one boundary tensor, U.
+    [[nodiscard]] std::int64_t boundaryBytes() const { return localTokens() * hidden * element; }
+};
+
+/// The profile whose tapes describe the plan: "megatron-te", "megatron-local"; empty when none does.
+[[nodiscard]] std::string_view profileOf(const TrainingPlan& plan);
+
+/// Fails with the missing or impossible value named, also when no profile describes the plan.
+[[nodiscard]] Result<RankShape> rankShape(const TrainingPlan& plan);
+
+} // namespace headroom

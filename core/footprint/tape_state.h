@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/tape_program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// Bytes of a stage's static state on one rank.
+struct StateBytes
+{
+    std::int64_t parameters = 0, gradients = 0, master = 0;
+    std::int64_t moments = 0; ///< from the first optimizer step on
+    std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
+};
+
+[[nodiscard]] StateBytes stateBytes(const ModelProgram& program, const StageProgram& stage);
+
+/// Elements of every parameter tensor of the stage, in the order of construction.
+[[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage);
+/// The pieces of them whose optimizer state this rank holds: all, or the contiguous 1/d of the last rank of a
+/// distributed optimizer.
+[[nodiscard]] std::vector<std::int64_t> optimizerTensors(const RankShape& shape,
+                                                         const std::vector<std::int64_t>& parameters);
+/// Elements of the contiguous parameter and gradient buffers of a distributed optimizer: every tensor starts at a
+/// multiple of 64, the buffer ends at one of lcm(d, 128) (Megatron optimizer/param_layout.py).
+[[nodiscard]] std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters);
+/// fp8 parameters on Blackwell are one byte, where Hopper keeps a transposed copy too (theory_dense.md rule 8).
+[[nodiscard]] std::int64_t fp8Savings(const RankShape& shape, const std::vector<std::int64_t>& parameters);
+
+} // namespace headroom

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/tape_program.h"
+
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace headroom {
+
+/// One training step of a pipeline stage, in the order of its schedule: which chunk runs forward or backward when, and
+/// how long the tensors between stages live. Those rules are the same for both readers, so they are written once.
+///
+/// A reader has
+///   Handle                                a tensor; a default one is none
+///   Handle allocate(TensorKind, int64)
+///   void free(Handle&)                    nothing for none; leaves none
+///   Handle forward(std::size_t chunk, std::int64_t microBatch, const Handle& input)      -> what is sent on, or none
+///   Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)   -> gradient of the input
+/// and is told the phase by enter().
+///
+/// The lifetimes follow from the variables of Megatron-LM's schedules (pipeline_parallel/schedules.py, read by name in
+/// theory_dense.md rules 16 and 17): an input is kept by its chunk until the chunk receives another one, and by the
+/// graph of the output that is still bound; so is its gradient, which is being sent.
+template <class Reader> class StepWalk
+{
+public:
+    using Handle = typename Reader::Handle;
+
+    StepWalk(const RankShape& shape, const StageProgram& stage, Reader& reader)
+        : m_shape(shape)
+        , m_stage(stage)
+        , m_reader(reader)
+        , m_last(stage.chunks.size())
+    {
+    }
+
+    /// `microBatches` may be fewer than the plan's when more would only repeat the same states.
+    void run(std::int64_t microBatches)
+    {
+        if (m_shape.stages == 1 && m_shape.chunks == 1) {
+            runAlone(microBatches);
+        } else if (m_shape.chunks == 1) {
+            runPlain(microBatches);
+        } else {
+            runInterleaved(microBatches);
+        }
+    }
+
+    /// Micro-batches after which the states of a stage repeat: warm-up, two steady ones and what does not divide.
+    [[nodiscard]] static std::int64_t distinctMicroBatches(const RankShape& shape, const StageProgram& stage)
+    {
+        const std::int64_t all = shape.microBatches;
+        if (shape.schedule == Schedule::GPipe) {
+            return all;
+        }
+        if (shape.chunks == 1) {
+            return std::min(all, shape.stages - stage.stage + 2);
+        }
+        const std::int64_t group = shape.chunkGroup;
+        return all <= 4 * group ? all : 4 * group + all % group;
+    }
+
+private:
+    Handle boundary() { return m_reader.allocate(TensorKind::Boundary, m_shape.boundaryBytes()); }
+
+    void runAlone(std::int64_t microBatches)
+    {
+        for (std::int64_t i = 0; i < microBatches; ++i) {
+            m_reader.enter(Phase::Forward);
+            m_reader.forward(0, i, Handle{});
+            m_reader.enter(Phase::Backward);
+            m_reader.backward(0, i, Handle{});
+        }
+    }
+
+    // 1F1B and GPipe.
+
+    void runPlain(std::int64_t microBatches)
+    {
+        const std::int64_t warmUp = m_shape.schedule == Schedule::GPipe
+            ? microBatches
+            : std::min(m_shape.stages - 1 - m_stage.stage, microBatches);
+        m_inputs.clear();
+        for (std::int64_t i = 0; i < warmUp; ++i) {
+            Handle output = plainForward(i);
+            m_reader.free(output);
+        }
+        for (std::int64_t i = warmUp; i < microBatches; ++i) {
+            Handle output = plainForward(i);
+            plainBackward(i - warmUp, output);
+        }
+        for (std::int64_t i = microBatches - warmUp; i < microBatches; ++i) {
+            Handle none;
+            plainBackward(i, none);
+        }
+        m_reader.free(m_outputGradient);
+        m_last[0] = {m_oldInput, m_inputGradient};
+        m_oldInput = m_inputGradient = Handle{};
+    }
+
+    Handle plainForward(std::int64_t microBatch)
+    {
+        m_reader.enter(Phase::Forward);
+        const Handle input = m_stage.chunks[0].receives ? boundary() : Handle{};
+        if (microBatch == 0) {
+            // Only the chunk itself still refers to the last step's.
+            m_reader.free(m_last[0].first);
+            m_reader.free(m_last[0].second);
+        }
+        const Handle output = m_reader.forward(0, microBatch, input);
+        m_reader.free(m_oldInput); // the graph of the old output held it
+        m_inputs.push_back(input);
+        return output;
+    }
+
+    void plainBackward(std::int64_t microBatch, Handle& output)
+    {
+        m_reader.enter(Phase::Backward);
+        Handle gradient;
+        if (m_stage.chunks[0].sends) {
+            Handle received = boundary();
+            m_reader.free(m_outputGradient);
+            m_outputGradient = received;
+            m_reader.free(output); // sent, and emptied (deallocate_pipeline_outputs)
+            gradient = m_reader.allocate(TensorKind::ActivationGradient, m_shape.boundaryBytes());
+        }
+        gradient = m_reader.backward(0, microBatch, gradient);
+        m_reader.free(m_inputGradient);
+        m_reader.free(m_oldInput);
+        m_inputGradient = gradient;
+        m_oldInput = m_inputs.front();
+        m_inputs.pop_front();
+    }
+
+    // Interleaved 1F1B.
+
+    struct Turn
+    {
+        std::size_t chunk;
+        std::int64_t microBatch;
+    };
+
+    /// Micro-batches in groups; a group passes through all chunks before the next one starts.
+    [[nodiscard]] Turn turn(std::int64_t k, std::int64_t microBatches, bool isBackward) const
+    {
+        const std::int64_t group = m_shape.chunkGroup;
+        const std::int64_t start = k / (group * m_shape.chunks) * group;
+        const std::int64_t size = std::min(group, microBatches - start);
+        const std::int64_t within = k - start * m_shape.chunks;
+        const std::int64_t chunk = within / size;
+        return {static_cast<std::size_t>(isBackward ? m_shape.chunks - 1 - chunk : chunk), start + within % size};
+    }
+
+    void runInterleaved(std::int64_t microBatches)
+    {
+        const std::int64_t turns = microBatches * m_shape.chunks;
+        const std::int64_t warmUp
+            = std::min(2 * (m_shape.stages - 1 - m_stage.stage) + (m_shape.chunks - 1) * m_shape.chunkGroup, turns);
+        m_live.clear();
+        m_turns = turns;
+        m_microBatches = microBatches;
+        m_lossChunk = -1;
+        m_reader.enter(Phase::Forward);
+        m_next = receiveFor(0);
+        for (std::int64_t k = 0; k < warmUp; ++k) {
+            chunkForward(k);
+        }
+        for (std::int64_t k = warmUp; k < turns; ++k) {
+            chunkForward(k);
+            chunkBackward(k - warmUp);
+        }
+        for (std::int64_t k = turns - warmUp; k < turns; ++k) {
+            chunkBackward(k);
+        }
+        m_reader.free(m_inputGradient);
+    }
+
+    Handle receiveFor(std::int64_t k)
+    {
+        return k < m_turns && m_stage.chunks[turn(k, m_microBatches, false).chunk].receives ? boundary() : Handle{};
+    }
+
+    void chunkForward(std::int64_t k)
+    {
+        m_reader.enter(Phase::Forward);
+        const auto [chunk, microBatch] = turn(k, m_microBatches, false);
+        const Handle input = m_next;
+        m_next = receiveFor(k + 1); // the next receive runs during this forward
+        auto& last = m_last[chunk];
+        std::pair<Handle, Handle> held;
+        if (m_isDone[chunk]) {
+            if (m_lossChunk == static_cast<std::int64_t>(chunk)) {
+                held = last; // the last loss still holds its graph
+            } else {
+                m_reader.free(last.first);
+                m_reader.free(last.second);
+            }
+        }
+        last = {};
+        Handle output = m_reader.forward(chunk, microBatch, input);
+        m_reader.free(output);
+        m_reader.free(held.first);
+        m_reader.free(held.second);
+        m_live[{chunk, microBatch}] = input;
+        m_isDone[chunk] = false;
+        m_lastMicroBatch[chunk] = microBatch;
+        m_lossChunk = m_stage.chunks[chunk].sends ? -1 : static_cast<std::int64_t>(chunk);
+    }
+
+    void chunkBackward(std::int64_t k)
+    {
+        m_reader.enter(Phase::Backward);
+        const auto [chunk, microBatch] = turn(k, m_microBatches, true);
+        const Handle received = m_stage.chunks[chunk].sends ? boundary() : Handle{};
+        Handle gradient = m_reader.backward(chunk, microBatch, received);
+        m_reader.free(m_inputGradient);
+        const auto live = m_live.find({chunk, microBatch});
+        if (m_lastMicroBatch[chunk] == microBatch) {
+            m_last[chunk] = {live->second, gradient};
+            m_isDone[chunk] = true;
+        } else {
+            m_reader.free(live->second);
+            m_inputGradient = gradient;
+        }
+        m_live.erase(live);
+    }
+
+    const RankShape& m_shape;
+    const StageProgram& m_stage;
+    Reader& m_reader;
+    std::vector<std::pair<Handle, Handle>> m_last; ///< input and gradient each chunk keeps, also between steps
+    Handle m_inputGradient; ///< being sent
+
+    std::deque<Handle> m_inputs; ///< in flight
+    Handle m_oldInput, m_outputGradient;
+
+    std::int64_t m_turns = 0, m_microBatches = 0, m_lossChunk = -1;
+    Handle m_next;
+    std::map<std::pair<std::size_t, std::int64_t>, Handle> m_live;
+    std::map<std::size_t, bool> m_isDone;
+    std::map<std::size_t, std::int64_t> m_lastMicroBatch;
+};
+
+} // namespace headroom

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/vocabulary.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+/// What a storage holds, in stacking order of the components. One letter of difference matters to nobody but the reader
+/// of a replay, who wants to know which tensors fill the peak.
+enum class TensorKind : std::uint8_t {
+    Parameters,
+    Gradients,
+    MainGradients, ///< fp32 copies that a 16-bit gradient buffer needs in the step
+    Master,
+    Moments,
+    ResidualStream,
+    NormOutput,
+    NormStatistics,
+    Qkv,
+    QueryProjection,
+    KeyValueProjection,
+    QkNormInput,
+    QkNormOutput,
+    RotatedQk,
+    RotaryTables,
+    ValueCopy,
+    QkvCopies, ///< batch-first copies for flash attention
+    RepeatedKv,
+    AttentionSoftmax,
+    AttentionProbabilities,
+    DropoutMask,
+    Context, ///< result of attention
+    ContextCopy,
+    SoftmaxStatistics,
+    RandomState,
+    PaddingMask,
+    Fc1Output,
+    ActivationOutput,
+    Fp8Inputs,
+    HeadStates,
+    Logits,
+    LogitsSoftmax,
+    LogitsGradient,
+    LossTerms,
+    AttentionScores,
+    ScoresGradient,
+    AttentionWorkspace,
+    ActivationGradient,
+    WeightGradient,
+    GatheredInput, ///< sequence parallel input in full length
+    PartialOutput, ///< before the residual add
+    EmbeddingTemporary,
+    Cast,
+    Boundary,
+    Batch,
+    LoaderMask,
+    CublasWorkspace,
+    GemmWorkspace,
+    GlobalBuffer,
+    PlaceholderGradients
+};
+inline constexpr int tensorKindCount = static_cast<int>(TensorKind::PlaceholderGradients) + 1;
+
+[[nodiscard]] Component componentOf(TensorKind kind);
+[[nodiscard]] std::string_view nameOf(TensorKind kind); ///< "norm output"
+
+} // namespace headroom

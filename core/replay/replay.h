@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/footprint.h"
+#include "footprint/tape_program.h"
+#include "replay/caching_allocator.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// The highest moment within one piece's forward or backward, or within the optimizer's step.
+struct TimelinePoint
+{
+    Phase phase = Phase::Forward;
+    std::int32_t chunk = 0;
+    std::int32_t microBatch = 0; ///< -1 in the optimizer
+    std::array<Bytes, componentCount> components{}; ///< blocks, so that they sum up to what is allocated
+};
+
+/// A stage's memory over some training steps, as the allocator's statistics would show it.
+struct StageReplay
+{
+    Bytes steadyAllocated; ///< after the last step
+    Bytes firstStepPeakAllocated, peakAllocated, peakReserved;
+    std::array<Bytes, phaseCount> phases{}; ///< allocated peaks of the last step
+    Phase peakPhase = Phase::Backward;
+    std::array<Bytes, componentCount> components{}; ///< at the peak; blocks
+    std::array<Bytes, tensorKindCount> steadyTensors{}, peakTensors{}; ///< requests rounded to 512 bytes
+    Bytes steadyRounding, peakRounding; ///< what blocks have beyond that
+    Bytes reservedAtEnd, largestFreeBlock; ///< fragmentation: what is cached but not in one piece
+    bool isOutOfMemory = false; ///< a request failed; the figures are lower bounds
+    std::int64_t events = 0; ///< allocations and frees
+    std::vector<TimelinePoint> timeline; ///< of the last step, when asked for
+};
+
+struct ReplayOptions
+{
+    AllocatorOptions allocator;
+    int steps = 3; ///< the first one makes Adam's moments; the third finds the holes of the second
+    bool recordsTimeline = false;
+    /// All micro-batches of a step are walked while that costs no more than this; beyond, only as many, but never fewer
+    /// than differ in what is alive.
+    std::int64_t mostEvents = 4'000'000;
+};
+
+[[nodiscard]] StageReplay replayStage(const ModelProgram& program, const StageProgram& stage,
+                                      const ReplayOptions& options = {});
+
+/// The exact footprint of every stage: the stages' figures in `footprint` are replaced, textbook and model figures
+/// stay. Fails when a value is missing or no tape describes the plan; `footprint` is then unchanged.
+[[nodiscard]] Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
+
+} // namespace headroom

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "replay/replay_reader.h"
+
+#include "footprint/tape_state.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headroom {
+
+namespace {
+
+const std::array<std::uint8_t, tensorKindCount>& componentIndices()
+{
+    static const auto indices = [] {
+        std::array<std::uint8_t, tensorKindCount> all{};
+        for (int i = 0; i < tensorKindCount; ++i) {
+            all[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(componentOf(static_cast<TensorKind>(i)));
+        }
+        return all;
+    }();
+    return indices;
+}
+
+constexpr auto activationsIndex = static_cast<std::size_t>(Component::Activations);
+constexpr auto inFlightIndex = static_cast<std::size_t>(Component::InFlight);
+
+} // namespace
+
+ReplayReader::ReplayReader(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
+    : m_program(program)
+    , m_stage(stage)
+    , m_options(options)
+    , m_allocator(options.allocator)
+    , m_persistents(program.persistents.all.size())
+{
+    for (const Chunk& chunk : stage.chunks) {
+        std::size_t slots = 0;
+        for (const PieceRun& run : chunk.runs) {
+            slots += static_cast<std::size_t>(run.count) * program.pieces[run.piece].tape.slots;
+        }
+        m_slotCounts.push_back(slots);
+    }
+}
+
+void ReplayReader::construct()
+{
+    const RankShape& shape = m_program.shape;
+    const std::vector<std::int64_t> parameters = parameterTensors(m_program, m_stage);
+    m_optimizerTensors = optimizerTensors(shape, parameters);
+    std::vector<Handle> tensors;
+    for (const std::int64_t elements : parameters) {
+        tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
+    }
+    if (shape.isDistributedOptimizer) {
+        // The tensors move into one contiguous buffer.
+        const std::int64_t padded = paddedElements(shape, parameters);
+        static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
+        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient));
+        for (Handle& tensor : tensors) {
+            free(tensor);
+        }
+    } else {
+        const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
+        static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));
+    }
+    if (shape.master > 0) {
+        for (const std::int64_t elements : m_optimizerTensors) {
+            Handle cast = allocate(TensorKind::Cast, elements * shape.element);
+            static_cast<void>(allocate(TensorKind::Master, elements * shape.master));
+            free(cast);
+        }
+    }
+}
+
+void ReplayReader::beginStep(bool isLast)
+{
+    enter(Phase::Forward);
+    for (Handle& gradient : m_mainGradients) {
+        free(gradient); // zero_grad
+    }
+    m_mainGradients.clear();
+    m_phasePeaks.fill(0);
+    m_isRecording = isLast && m_options.recordsTimeline;
+    enter(Phase::Forward);
+}
+
+void ReplayReader::endStep()
+{
+    enter(Phase::Optimizer);
+    m_microBatch = -1;
+    for (Handle& tensor : m_deferred) {
+        free(tensor);
+    }
+    m_deferred.clear();
+    const RankShape& shape = m_program.shape;
+    if (shape.hasMainGradients) {
+        for (const std::int64_t elements : m_optimizerTensors) {
+            m_mainGradients.push_back(allocate(TensorKind::MainGradients, elements * 4));
+        }
+    }
+    if (!m_hasMoments) {
+        for (const std::int64_t elements : m_optimizerTensors) {
+            for (const std::int64_t bytes : {shape.firstMoment, shape.secondMoment}) {
+                if (bytes > 0) {
+                    static_cast<void>(allocate(TensorKind::Moments, elements * bytes));
+                }
+            }
+        }
+        m_hasMoments = true;
+        m_result.firstStepPeakAllocated = Bytes{m_peak};
+    }
+    endSpan();
+}
+
+StageReplay ReplayReader::finish()
+{
+    takeSnapshot();
+    const AllocatorStatistics& now = m_allocator.statistics();
+    m_result.steadyAllocated = Bytes{now.allocated};
+    m_result.peakAllocated = Bytes{m_peak};
+    m_result.peakReserved = Bytes{now.peakReserved};
+    m_result.reservedAtEnd = Bytes{now.reserved};
+    m_result.largestFreeBlock = Bytes{m_allocator.largestFreeBlock()};
+    m_result.steadyRounding = Bytes{m_rounding};
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        m_result.steadyTensors[i] = Bytes{m_tensors[i]};
+    }
+    for (std::size_t i = 0; i < m_phasePeaks.size(); ++i) {
+        m_result.phases[i] = Bytes{m_phasePeaks[i]};
+    }
+    return std::move(m_result);
+}
+
+void ReplayReader::enter(Phase phase)
+{
+    m_phase = phase;
+    auto& peak = m_phasePeaks[static_cast<std::size_t>(phase)];
+    peak = std::max(peak, m_allocator.statistics().allocated);
+}
+
+ReplayReader::Handle ReplayReader::allocate(TensorKind kind, std::int64_t bytes)
+{
+    ++m_result.events;
+    const std::int64_t asked = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+    const CachingAllocator::Block block = m_allocator.allocate(asked);
+    if (block == CachingAllocator::noBlock) {
+        m_result.isOutOfMemory = true;
+        return {};
+    }
+    const auto index = static_cast<std::size_t>(kind);
+    const std::size_t component = componentIndices()[index];
+    const std::int64_t size = m_allocator.sizeOf(block);
+    m_tensors[index] += asked;
+    m_components[component] += size;
+    m_rounding += size - asked;
+    m_activations += component == activationsIndex ? size : 0;
+    const std::int64_t allocated = m_allocator.statistics().allocated;
+    auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
+    phasePeak = std::max(phasePeak, allocated);
+    if (allocated > m_peak) {
+        m_peak = allocated;
+        m_hasUnseenPeak = true; // looked at before the next free, when it is certain to be one
+    }
+    if (allocated > m_spanPeak) {
+        m_spanPeak = allocated;
+        m_hasUnseenSpan = m_isRecording;
+    }
+    return {block, kind, asked};
+}
+
+void ReplayReader::free(Handle& handle)
+{
+    if (handle.block == CachingAllocator::noBlock) {
+        return;
+    }
+    if (m_hasUnseenPeak || m_hasUnseenSpan) {
+        takeSnapshot();
+    }
+    ++m_result.events;
+    const auto index = static_cast<std::size_t>(handle.kind);
+    const std::size_t component = componentIndices()[index];
+    const std::int64_t size = m_allocator.sizeOf(handle.block);
+    m_tensors[index] -= handle.bytes;
+    m_components[component] -= size;
+    m_rounding -= size - handle.bytes;
+    m_activations -= component == activationsIndex ? size : 0;
+    m_allocator.free(handle.block);
+    handle = {};
+}
+
+/// The components as they stand, the activations split into this micro-batch's and the others'.
+void ReplayReader::takeSnapshot()
+{
+    std::array<Bytes, componentCount> components{};
+    for (std::size_t i = 0; i < components.size(); ++i) {
+        components[i] = Bytes{m_components[i]};
+    }
+    // m_activations counts those of the chunk that runs now.
+    components[inFlightIndex] = Bytes{m_components[activationsIndex] - m_activations};
+    components[activationsIndex] = Bytes{m_activations};
+    if (m_hasUnseenSpan) {
+        m_span.components = components;
+        m_hasUnseenSpan = false;
+    }
+    if (!m_hasUnseenPeak) {
+        return;
+    }
+    m_hasUnseenPeak = false;
+    m_result.components = components;
+    m_result.peakPhase = m_phase;
+    m_result.peakRounding = Bytes{m_rounding};
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        m_result.peakTensors[i] = Bytes{m_tensors[i]};
+    }
+}
+
+void ReplayReader::endSpan()
+{
+    if (m_isRecording) {
+        if (m_hasUnseenSpan) {
+            takeSnapshot();
+        }
+        if (m_spanPeak > 0) {
+            m_span.phase = m_phase;
+            m_span.chunk = m_chunk;
+            m_span.microBatch = m_microBatch;
+            m_result.timeline.push_back(m_span);
+        }
+    }
+    m_spanPeak = 0;
+}
+
+ReplayReader::Handle ReplayReader::forward(std::size_t chunk, std::int64_t microBatch, const Handle& input)
+{
+    m_chunk = static_cast<std::int32_t>(chunk);
+    m_microBatch = static_cast<std::int32_t>(microBatch);
+    LiveChunk& live = m_live[{chunk, microBatch}];
+    if (!m_spare.empty()) {
+        live.slots = std::move(m_spare.back());
+        m_spare.pop_back();
+    }
+    live.slots.assign(m_slotCounts[chunk], Handle{});
+    m_current = &live;
+    m_activations = 0;
+    std::vector<Handle> loaded;
+    for (const Tape::Event& tensor : m_stage.chunks[chunk].loaded) {
+        loaded.push_back(allocate(tensor.kind, tensor.bytes));
+    }
+    // What comes from another stage belongs to the schedule, so the tapes must not free it.
+    Handle stream = m_stage.chunks[chunk].receives ? Handle{} : input;
+    Handle* slots = live.slots.data();
+    for (const PieceRun& run : m_stage.chunks[chunk].runs) {
+        forwardRun(run, slots, stream);
+    }
+    for (Handle& tensor : loaded) {
+        free(tensor);
+    }
+    if (stream.block != CachingAllocator::noBlock && m_stage.chunks[chunk].sends) {
+        m_activations -= m_allocator.sizeOf(stream.block);
+    }
+    live.activations = m_activations;
+    return m_stage.chunks[chunk].sends ? stream : Handle{};
+}
+
+ReplayReader::Handle ReplayReader::backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)
+{
+    m_chunk = static_cast<std::int32_t>(chunk);
+    m_microBatch = static_cast<std::int32_t>(microBatch);
+    const auto found = m_live.find({chunk, microBatch});
+    LiveChunk& live = found->second;
+    m_current = &live;
+    m_activations = live.activations;
+    live.gradient = outputGradient;
+    Handle* slots = live.slots.data() + live.slots.size();
+    const auto& runs = m_stage.chunks[chunk].runs;
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+        backwardRun(*run, slots);
+    }
+    const Handle gradient = live.gradient;
+    m_spare.push_back(std::move(live.slots));
+    m_live.erase(found);
+    m_current = nullptr;
+    return gradient;
+}
+
+void ReplayReader::forwardRun(const PieceRun& run, Handle*& slots, Handle& stream)
+{
+    const Tape& tape = m_program.pieces[run.piece].tape;
+    for (std::int64_t i = 0; i < run.count; ++i) {
+        slots[Tape::input] = stream;
+        forwardPiece(tape, slots);
+        stream = tape.output == Tape::none ? Handle{} : slots[tape.output];
+        if (run.checkpointGroup > 0) {
+            for (const Tape::Event& saved : tape.saved) {
+                free(slots[saved.slot]);
+            }
+            if (i % run.checkpointGroup != 0) {
+                free(slots[Tape::input]);
+            }
+        }
+        slots += tape.slots;
+    }
+}
+
+void ReplayReader::backwardRun(const PieceRun& run, Handle*& slots)
+{
+    const Tape& tape = m_program.pieces[run.piece].tape;
+    for (std::int64_t i = run.count; i-- > 0;) {
+        slots -= tape.slots;
+        if (run.checkpointGroup > 0 && (i + 1 == run.count || (i + 1) % run.checkpointGroup == 0)) {
+            const std::int64_t first = i / run.checkpointGroup * run.checkpointGroup;
+            rebuildGroup(tape, slots - (i - first) * tape.slots, i - first + 1);
+        }
+        backwardPiece(tape, slots);
+    }
+}
+
+void ReplayReader::rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pieces)
+{
+    for (std::int64_t i = 0; i < pieces; ++i) {
+        if (i > 0) {
+            slots[Tape::input] = (slots - tape.slots)[tape.output];
+        }
+        forwardPiece(tape, slots);
+        slots += tape.slots;
+    }
+    free((slots - tape.slots)[tape.output]); // the same values exist already
+}
+
+void ReplayReader::forwardPiece(const Tape& tape, Handle* slots)
+{
+    play(tape.forward, slots);
+    endSpan();
+}
+
+void ReplayReader::backwardPiece(const Tape& tape, Handle* slots)
+{
+    slots[Tape::gradient] = m_current->gradient;
+    slots[Tape::carried] = m_current->carried;
+    play(tape.backward, slots);
+    m_current->gradient = slots[Tape::gradient];
+    m_current->carried = slots[Tape::carried];
+    endSpan();
+}
+
+void ReplayReader::play(const std::vector<Tape::Event>& events, Handle* slots)
+{
+    for (const Tape::Event& event : events) {
+        switch (event.op) {
+        case Tape::Op::Allocate:
+            slots[event.slot] = allocate(event.kind, event.bytes);
+            break;
+        case Tape::Op::Free:
+            free(slots[event.slot]);
+            break;
+        case Tape::Op::Ensure:
+            if (m_persistents[event.slot].block == CachingAllocator::noBlock) {
+                m_persistents[event.slot] = allocate(event.kind, event.bytes);
+            }
+            break;
+        case Tape::Op::Grow:
+            if (m_persistents[event.slot].bytes < event.bytes) {
+                const Handle larger = allocate(event.kind, event.bytes);
+                free(m_persistents[event.slot]);
+                m_persistents[event.slot] = larger;
+            }
+            break;
+        case Tape::Op::Defer:
+            if (canDefer()) {
+                m_deferred.push_back(slots[event.slot]);
+                slots[event.slot] = {};
+            } else {
+                free(slots[event.slot]);
+            }
+            break;
+        }
+    }
+}
+
+bool ReplayReader::canDefer() const
+{
+    // Two tensors a micro-batch: the gradient of the logits and the input of the output layer.
+    const std::int64_t limit = m_program.shape.deferredWgrads;
+    return limit == 0 || static_cast<std::int64_t>(m_deferred.size()) < 2 * limit;
+}
+
+} // namespace headroom

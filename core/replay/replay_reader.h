@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "replay/replay.h"
+
+#include <map>
+#include <utility>
+
+namespace headroom {
+
+/// Plays tapes into the allocator, event by event, and keeps the books. A StepWalk drives it.
+class ReplayReader
+{
+public:
+    struct Handle
+    {
+        CachingAllocator::Block block = CachingAllocator::noBlock;
+        TensorKind kind = TensorKind::Parameters;
+        std::int64_t bytes = 0;
+    };
+
+    ReplayReader(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options);
+
+    /// Parameters, gradient buffer and master weights, in the order of construction.
+    void construct();
+    void beginStep(bool isLast);
+    void endStep(); ///< the optimizer's step included
+    [[nodiscard]] StageReplay finish();
+
+    void enter(Phase phase);
+    Handle allocate(TensorKind kind, std::int64_t bytes);
+    void free(Handle& handle);
+    Handle forward(std::size_t chunk, std::int64_t microBatch, const Handle& input);
+    Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient);
+
+private:
+    /// A chunk between its forward and its backward.
+    struct LiveChunk
+    {
+        std::vector<Handle> slots; ///< of all of its pieces, one after the other
+        Handle gradient, carried;
+        std::int64_t activations = 0; ///< bytes
+    };
+
+    void play(const std::vector<Tape::Event>& events, Handle* slots);
+    void forwardPiece(const Tape& tape, Handle* slots);
+    void backwardPiece(const Tape& tape, Handle* slots);
+    void forwardRun(const PieceRun& run, Handle*& slots, Handle& stream);
+    void backwardRun(const PieceRun& run, Handle*& slots);
+    void rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pieces);
+    [[nodiscard]] bool canDefer() const;
+    void takeSnapshot();
+    void endSpan();
+
+    const ModelProgram& m_program;
+    const StageProgram& m_stage;
+    const ReplayOptions& m_options;
+    CachingAllocator m_allocator;
+    std::vector<std::size_t> m_slotCounts; ///< by chunk
+    std::map<std::pair<std::size_t, std::int64_t>, LiveChunk> m_live;
+    std::vector<std::vector<Handle>> m_spare;
+    std::vector<Handle> m_persistents, m_deferred, m_mainGradients;
+    std::vector<std::int64_t> m_optimizerTensors;
+    LiveChunk* m_current = nullptr;
+    std::int32_t m_chunk = 0, m_microBatch = 0;
+
+    StageReplay m_result;
+    Phase m_phase = Phase::Forward;
+    bool m_hasMoments = false, m_hasUnseenPeak = false, m_hasUnseenSpan = false, m_isRecording = false;
+    std::int64_t m_peak = 0, m_spanPeak = 0, m_activations = 0;
+    std::array<std::int64_t, phaseCount> m_phasePeaks{};
+    std::array<std::int64_t, tensorKindCount> m_tensors{};
+    std::array<std::int64_t, componentCount> m_components{};
+    std::int64_t m_rounding = 0;
+    TimelinePoint m_span;
+};
+
+} // namespace headroom
