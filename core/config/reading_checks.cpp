@@ -202,7 +202,8 @@ void ReadingCheck::checkKind()
     };
     for (const std::string& key : m_format.kinds) {
         const Setting* setting = statedAt(m_document, key);
-        const bool isKnown = setting == nullptr
+        const bool isKnown
+            = setting == nullptr
             || std::any_of(m_format.variants.begin(), m_format.variants.end(), [&](const auto& variant) {
                    return std::any_of(variant.when.begin(), variant.when.end(),
                                       [&](const auto& condition) { return names(condition, key, setting->text); });

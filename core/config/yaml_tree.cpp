@@ -132,6 +132,9 @@ private:
         if (isQuoted) {
             node.style = first == '"' ? ScalarStyle::DoubleQuoted : ScalarStyle::SingleQuoted;
             node.end = m_source.endOfQuoted(node.begin);
+            if (node.end == YamlSource::npos) {
+                throw Refusal{Text{HEADROOM_TR("core", "the quote that opens here is not closed")}, node.line};
+            }
         } else if (first == '|' || first == '>') {
             node.style = ScalarStyle::Block;
             node.end = m_source.endOfFolded(m_source.endOfLine(node.begin), node.text);
@@ -270,9 +273,13 @@ Problem notYaml(const YAML::Exception& error, const YamlSource& source, const st
     const std::size_t position = hasPlace ? static_cast<std::size_t>(error.mark.pos) : 0;
     const std::size_t lineBegin = source.beginOfLine(std::min(position, source.size()));
     const auto indentation = source.text().substr(lineBegin, source.skipBlanks(lineBegin) - lineBegin);
-    Text text = indentation.find('\t') != std::string_view::npos
-        ? Text{HEADROOM_TR("core", "the line is indented with a tab, which YAML does not allow; use blanks")}
-        : Text{HEADROOM_TR("core", "this is not valid YAML or JSON: %1"), {error.msg}};
+    const auto line = source.text().substr(lineBegin + indentation.size());
+    Text text{HEADROOM_TR("core", "this is not valid YAML or JSON: %1"), {error.msg}};
+    if (indentation.find('\t') != std::string_view::npos) {
+        text = Text{HEADROOM_TR("core", "the line is indented with a tab, which YAML does not allow; use blanks")};
+    } else if (line.starts_with("//")) {
+        text = Text{HEADROOM_TR("core", "comments with // are neither YAML nor JSON; use #")};
+    }
     return {Severity::Error, name, hasPlace ? error.mark.line + 1 : 0, std::move(text)};
 }
 
