@@ -214,6 +214,7 @@ Result<ConfigDocument> ConfigDocument::parse(std::string bytes, std::string name
         return tl::unexpected(settings.error());
     }
     document.m_settings = std::move(*settings);
+    document.m_tree = std::make_shared<const YamlTree>(std::move(*tree));
     document.m_bytes = std::move(bytes);
     document.m_name = std::move(name);
     return document;
@@ -236,7 +237,7 @@ Result<ConfigDocument> ConfigDocument::set(std::span<const ConfigEdit> edits) co
         if (isAlreadySo(document, edit)) {
             continue;
         }
-        auto bytes = spliced(document.m_bytes, m_name, edit);
+        auto bytes = spliced(document.m_bytes, *document.m_tree, m_name, edit);
         if (!bytes) {
             return tl::unexpected(bytes.error());
         }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace headroom {
+
+struct YamlTree;
 
 enum class ScalarStyle : std::uint8_t { Plain, SingleQuoted, DoubleQuoted, Block, MultiLine, Empty };
 
@@ -72,6 +75,7 @@ public:
 private:
     std::string m_name;
     std::string m_bytes;
+    std::shared_ptr<const YamlTree> m_tree; ///< where everything stands, for set()
     std::vector<Setting> m_settings;
     std::vector<Problem> m_problems;
 };

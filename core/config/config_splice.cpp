@@ -363,17 +363,14 @@ Result<std::string> Splicer::apply(Steps steps)
 
 } // namespace
 
-Result<std::string> spliced(const std::string& bytes, const std::string& name, const ConfigEdit& edit)
+Result<std::string> spliced(const std::string& bytes, const YamlTree& tree, const std::string& name,
+                            const ConfigEdit& edit)
 {
     const auto steps = parseKey(edit.key);
     if (!steps) {
         return failure(Text{HEADROOM_TR("core", "“%1” is not a key"), {edit.key}}, name);
     }
-    const auto tree = parseYaml(bytes, name);
-    if (!tree) {
-        return tl::unexpected(tree.error());
-    }
-    return Splicer(bytes, name, *tree, edit).apply(*steps);
+    return Splicer(bytes, name, tree, edit).apply(*steps);
 }
 
 } // namespace headroom

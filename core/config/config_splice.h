@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config_document.h"
+#include "config/yaml_tree.h"
 #include "units/problem.h"
 
 #include <string>
@@ -9,7 +10,8 @@
 namespace headroom {
 
 /// The bytes of a config file with one value changed, added or made explicit, and nothing else touched. The caller
-/// parses the result again and compares; `name` stands for the file in messages.
-[[nodiscard]] Result<std::string> spliced(const std::string& bytes, const std::string& name, const ConfigEdit& edit);
+/// parses the result again and compares; `tree` is that of the bytes, `name` stands for the file in messages.
+[[nodiscard]] Result<std::string> spliced(const std::string& bytes, const YamlTree& tree, const std::string& name,
+                                          const ConfigEdit& edit);
 
 } // namespace headroom

@@ -32,17 +32,19 @@ Meaning meaningOf(std::string_view text)
     if (isNullText(text)) {
         return Meaning::Null;
     }
-    if (parseBool(text) || text == "y" || text == "Y" || text == "n" || text == "N") {
+    if (parseBool(text)) {
         return Meaning::Bool;
     }
     if (parseInteger(text) || parseReal(text)) {
         return Meaning::Number;
     }
-    // .inf, base 60 (1:30), dates, a number too large for us, and the special keys.
+    // Base 60 (1:30), dates, numbers too large for us, .inf, and the special keys.
     const std::string_view digits = withoutSign(text);
-    const bool isNumeric = !digits.empty() && (isDigit(digits.front()) || digits.front() == '.')
-        && digits.find_first_not_of("0123456789.:_-+eExXoOaAbBcCdDfFiInNTtZz ") == std::string_view::npos;
-    return isNumeric || text == "=" || text == "<<" ? Meaning::Other : Meaning::Text;
+    const bool isNumeric = !digits.empty() && isDigit(digits.front())
+        && digits.find_first_not_of("0123456789.:_-+eETZtz ") == std::string_view::npos;
+    const bool isSpecial = digits == ".inf" || digits == ".Inf" || digits == ".INF" || digits == ".nan"
+        || digits == ".NaN" || digits == ".NAN" || text == "=" || text == "<<";
+    return isNumeric || isSpecial ? Meaning::Other : Meaning::Text;
 }
 
 /// One spelling that every reader takes for the same number, bool or null.
@@ -87,8 +89,8 @@ bool isPlainSafe(std::string_view text, bool isFlow)
     if (indicators.find(text.front()) != std::string_view::npos) {
         return false;
     }
-    if ((text.front() == '-' || text.front() == '?' || text.front() == ':')
-        && (text.size() == 1 || text[1] == ' ' || text.front() != '-')) {
+    // - ? : begin text unless a blank follows, and : and ? mean more in brackets.
+    if ((text.front() == '-' || text.front() == '?' || text.front() == ':') && (text.size() == 1 || text[1] == ' ')) {
         return false;
     }
     return !isFlow || text.find_first_of(",[]{}:?") == std::string_view::npos;
@@ -125,6 +127,18 @@ std::string doubleQuoted(std::string_view value)
         }
     }
     return result += '"';
+}
+
+/// True is no JSON, but some frameworks read files that are JSON but for that; other words need quotes.
+std::string jsonText(std::string_view value, const ScalarPlace& place)
+{
+    const auto flag = parseBool(value);
+    if (!flag || !isUniversal(value)) {
+        return doubleQuoted(value);
+    }
+    const bool isPythonic
+        = place.oldStyle == ScalarStyle::Plain && parseBool(place.oldText) && !isJsonLiteral(place.oldText);
+    return isPythonic ? std::string(value) : *flag ? "true" : "false";
 }
 
 } // namespace
@@ -166,7 +180,7 @@ std::string writeScalar(std::string_view value, const ScalarPlace& place)
         return isJsonTyped && wasWord ? std::string(value) : doubleQuoted(value);
     }
     if (place.isJson) {
-        return isJsonTyped ? std::string(value) : doubleQuoted(value);
+        return isJsonTyped ? std::string(value) : jsonText(value, place);
     }
     const Meaning meaning = meaningOf(value);
     const bool keepsType = place.oldStyle == ScalarStyle::Plain && meaning == meaningOf(place.oldText);
