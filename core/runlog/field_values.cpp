@@ -35,6 +35,15 @@ bool isWord(char c)
     return isDigit(c) || isLetter(c) || c == '_';
 }
 
+constexpr std::array<bool, 256> belongsToName = [] {
+    std::array<bool, 256> table{};
+    for (const unsigned char c :
+         std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")) {
+        table[c] = true;
+    }
+    return table;
+}();
+
 /// A position in a line; past the end it reads as a zero byte.
 struct Cursor
 {
@@ -62,19 +71,38 @@ struct Cursor
 struct Number
 {
     double value = 0;
-    bool whole = true;
+    bool whole = true; ///< no decimals, no exponent
+    bool point = false; ///< written with a decimal point
     Fault fault = Fault::None;
 };
+
+/// Digits from `at` on as a number; more than 19 overflow, which the caller sees by their count.
+std::uint64_t readDigits(std::string_view line, std::size_t& at, std::uint64_t value = 0)
+{
+    for (; at < line.size() && isDigit(line[at]); ++at) {
+        value = value * 10 + static_cast<std::uint64_t>(line[at] - '0');
+    }
+    return value;
+}
+
+bool endsValue(std::string_view line, std::size_t at)
+{
+    return at >= line.size() || line[at] == ' ';
+}
 
 constexpr std::array<double, 20> powersOfTen{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
                                              1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
 constexpr std::uint64_t exactInDouble = std::uint64_t{1} << 53U;
 
+bool isPlaceholder(char c)
+{
+    return c == '{' || c == '%' || c == '<' || c == '$';
+}
+
 /// What stands where a number should: nan, inf, a placeholder of source text, or nothing that could be meant.
 Fault faultOfNonNumber(const Cursor& cursor)
 {
-    const char c = cursor.peek();
-    if (c == '{' || c == '%' || c == '<' || c == '$') {
+    if (isPlaceholder(cursor.peek())) {
         return Fault::Placeholder;
     }
     const auto startsWith = [&](std::string_view lower) {
@@ -91,12 +119,13 @@ Fault faultOfNonNumber(const Cursor& cursor)
 /// Numbers with an exponent or very many digits.
 Number readLongNumber(Cursor& cursor, std::size_t begin)
 {
-    Number number{.whole = false};
+    Number number;
     const char* const first = cursor.line.data() + begin;
     const auto [end, error] = std::from_chars(first, cursor.line.data() + cursor.line.size(), number.value);
-    if (error == std::errc::result_out_of_range) {
+    const bool tiny = std::find(first, end, '-') != end; // 1e-999 is out of range too, and zero
+    if (error == std::errc::result_out_of_range && !tiny) {
         number.fault = Fault::TooLarge;
-    } else if (error != std::errc{}) {
+    } else if (error == std::errc::invalid_argument) {
         number.fault = Fault::NotANumber;
     }
     cursor.at = static_cast<std::size_t>(end - cursor.line.data());
@@ -108,31 +137,30 @@ Number readLongNumber(Cursor& cursor, std::size_t begin)
 Number readNumber(Cursor& cursor)
 {
     const std::size_t begin = cursor.at;
-    std::uint64_t mantissa = 0;
-    std::size_t digits = 0;
+    std::uint64_t mantissa = readDigits(cursor.line, cursor.at);
+    std::size_t digits = cursor.at - begin;
     std::size_t decimals = 0;
-    for (; isDigit(cursor.peek()); ++cursor.at, ++digits) {
-        mantissa = mantissa * 10 + static_cast<std::uint64_t>(cursor.peek() - '0');
+    const bool point = cursor.peek() == '.' && (digits > 0 || isDigit(cursor.peek(1)));
+    if (point) {
+        const std::size_t first = ++cursor.at;
+        mantissa = readDigits(cursor.line, cursor.at, mantissa);
+        decimals = cursor.at - first;
+        digits += decimals;
     }
-    const bool whole = cursor.peek() != '.' || !(isDigit(cursor.peek(1)) || digits > 0);
-    if (!whole) {
-        ++cursor.at;
-        for (; isDigit(cursor.peek()); ++cursor.at, ++decimals) {
-            mantissa = mantissa * 10 + static_cast<std::uint64_t>(cursor.peek() - '0');
-        }
-    }
-    if (digits + decimals == 0) {
+    if (digits == 0) {
         return {.fault = faultOfNonNumber(cursor)};
     }
     const bool exponent = (cursor.peek() | 0x20) == 'e'
         && (isDigit(cursor.peek(1)) || ((cursor.peek(1) == '-' || cursor.peek(1) == '+') && isDigit(cursor.peek(2))));
-    if (exponent || digits + decimals >= powersOfTen.size() || mantissa > exactInDouble) {
-        Number number = readLongNumber(cursor, begin);
-        number.whole = whole && !exponent;
-        return number;
+    Number number{.value = static_cast<double>(mantissa)};
+    if (exponent || digits >= powersOfTen.size() || mantissa > exactInDouble) {
+        number = readLongNumber(cursor, begin);
+    } else if (decimals > 0) {
+        number.value /= powersOfTen[decimals];
     }
-    const auto value = static_cast<double>(mantissa);
-    return {.value = decimals == 0 ? value : value / powersOfTen[decimals], .whole = decimals == 0};
+    number.whole = decimals == 0 && !exponent;
+    number.point = point;
+    return number;
 }
 
 /// Sign, number and what may not follow one.
@@ -201,8 +229,41 @@ Fault readUnit(Cursor& cursor, std::optional<double>& factor)
 
 } // namespace
 
+namespace {
+
+/// The usual amount, "31.25GiB" or "40960MiB" before a blank or the line's end; others are faults here.
+FieldValue<std::int64_t> readUsualAmount(std::string_view line, std::size_t begin)
+{
+    std::size_t at = begin;
+    std::uint64_t mantissa = readDigits(line, at);
+    std::size_t digits = at - begin;
+    std::size_t decimals = 0;
+    if (at < line.size() && line[at] == '.') {
+        const std::size_t point = at++;
+        mantissa = readDigits(line, at, mantissa);
+        decimals = at - point - 1;
+        digits += decimals;
+    }
+    const bool usual = digits > 0 && digits <= 15 && at + 3 <= line.size() && line[at + 1] == 'i' && line[at + 2] == 'B'
+        && (line[at] == 'G' || line[at] == 'M') && endsValue(line, at + 3);
+    if (!usual) {
+        return {0, begin, Fault::NotANumber};
+    }
+    // Exact up to the division: 15 digits times a power of two.
+    const double bytes = static_cast<double>(mantissa) * (line[at] == 'G' ? 0x1p30 : 0x1p20) / powersOfTen[decimals];
+    if (bytes > largestAmount) {
+        return {0, begin, Fault::TooLarge};
+    }
+    return {static_cast<std::int64_t>(bytes + 0.5), at + 3};
+}
+
+} // namespace
+
 FieldValue<std::int64_t> readAmount(std::string_view line, std::size_t begin)
 {
+    if (const FieldValue<std::int64_t> usual = readUsualAmount(line, begin); usual.fault == Fault::None) {
+        return usual;
+    }
     Cursor cursor{line, begin};
     cursor.skipBlanks();
     cursor.skipQuote();
@@ -216,7 +277,7 @@ FieldValue<std::int64_t> readAmount(std::string_view line, std::size_t begin)
     if (fault == Fault::None && negative) {
         fault = Fault::Negative;
     }
-    if (fault == Fault::None && !factor && !number.whole) {
+    if (fault == Fault::None && !factor && (number.point || !number.whole)) {
         fault = Fault::NoUnit;
     }
     const double bytes = number.value * factor.value_or(1.0);
@@ -229,6 +290,11 @@ FieldValue<std::int64_t> readAmount(std::string_view line, std::size_t begin)
 FieldValue<std::int64_t> readWhole(std::string_view line, std::size_t begin, std::int64_t smallest,
                                    std::int64_t largest)
 {
+    std::size_t end = begin;
+    const std::uint64_t usual = readDigits(line, end);
+    if (end > begin && end - begin <= 18 && endsValue(line, end) && usual <= static_cast<std::uint64_t>(largest)) {
+        return {static_cast<std::int64_t>(usual), end};
+    }
     Cursor cursor{line, begin};
     cursor.skipBlanks();
     cursor.skipQuote();
@@ -303,7 +369,7 @@ FieldValue<std::string_view> readName(std::string_view line, std::size_t begin)
     Cursor cursor{line, begin};
     cursor.skipBlanks();
     const char quote = cursor.skipQuote();
-    if (faultOfNonNumber(cursor) == Fault::Placeholder) {
+    if (isPlaceholder(cursor.peek())) {
         return {{}, cursor.at, Fault::Placeholder};
     }
     const std::size_t first = cursor.at;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/log_scan.h"
 
+#include "runlog/byte_search.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -22,15 +24,18 @@ std::size_t findBreak(std::string_view text, std::size_t from)
     return std::min(feed, text.substr(0, feed).find('\r', from));
 }
 
+/// The last `byte` between `from` and the end of the text, else npos.
+std::size_t findLastByte(std::string_view text, char byte, std::size_t from)
+{
+    const void* const found = memrchr(text.data() + from, byte, text.size() - from);
+    return found == nullptr ? npos : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
 /// The last line feed or carriage return between `from` and the end of the text, else npos.
 std::size_t findLastBreak(std::string_view text, std::size_t from)
 {
-    const auto last = [&](char byte, std::size_t first) {
-        const void* const found = memrchr(text.data() + first, byte, text.size() - first);
-        return found == nullptr ? npos : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-    };
-    const std::size_t feed = last('\n', from);
-    const std::size_t carriage = last('\r', feed == npos ? from : feed);
+    const std::size_t feed = findLastByte(text, '\n', from);
+    const std::size_t carriage = findLastByte(text, '\r', feed == npos ? from : feed);
     return carriage == npos ? feed : carriage;
 }
 
@@ -119,17 +124,24 @@ void LogScanner::scanWindow(const Window& window)
         if (hit == text.size()) {
             break;
         }
-        const std::size_t before = findLastBreak(text.substr(0, hit), from);
+        std::size_t before = findLastByte(text.substr(0, hit), '\n', from);
         feed = feed <= hit ? findByte(text, '\n', hit) : feed;
-        const std::size_t end = findByte(text.substr(0, feed), '\r', hit);
+        std::size_t end = feed;
+        const std::size_t known = before == npos ? from : before + 1;
+        const bool controls = hasControls(text.substr(known, feed - known));
+        if (controls) {
+            const std::size_t carriage = findLastByte(text.substr(0, hit), '\r', known);
+            before = carriage == npos ? before : carriage;
+            end = findByte(text.substr(0, feed), '\r', hit);
+        }
         if (before != npos || window.ownsFirst) {
             const std::size_t begin = before + 1; // npos + 1 is 0
-            readLine(text.substr(begin, end - begin), false);
+            readLine(text.substr(begin, end - begin), controls, false);
         }
         from = end;
     }
     if (window.lastIsCutOff) {
-        readLine(window.text.substr(window.lastLine), true);
+        readLine(window.text.substr(window.lastLine), true, true);
     } else if (window.lastIsTooLong) {
         m_builder.setLine(m_lineFeeds);
         m_builder.problem(Severity::Warning,
@@ -138,10 +150,10 @@ void LogScanner::scanWindow(const Window& window)
     }
 }
 
-void LogScanner::readLine(std::string_view line, bool cutOff)
+void LogScanner::readLine(std::string_view line, bool controls, bool cutOff)
 {
     m_builder.setLine(m_lineFeeds);
-    if (line.find(escape) != npos) {
+    if (controls && line.find(escape) != npos) {
         removeColours(line, m_uncoloured);
         line = m_uncoloured;
     }

@@ -60,7 +60,7 @@ private:
     [[nodiscard]] Window readWindow(ByteSource& source, std::int64_t begin, std::int64_t end,
                                     std::int64_t fileSize) const;
     void scanWindow(const Window& window);
-    void readLine(std::string_view line, bool cutOff);
+    void readLine(std::string_view line, bool controls, bool cutOff);
 
     const LogFormat& m_format;
     ScanSizes m_sizes;

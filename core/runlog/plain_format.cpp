@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/byte_search.h"
 #include "runlog/field_values.h"
 #include "runlog/log_format.h"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 
 namespace headroom {
@@ -24,36 +26,43 @@ constexpr unsigned essentialKeys = required | bit(Key::Rank);
 constexpr std::int64_t largestStep = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t largestRank = std::numeric_limits<std::int16_t>::max();
 
-/// The key that ends right before `equals`. It must be a whole word: my_phase=, train/loss= and --step= are others.
+/// Whether a key may begin after this byte: my_phase=, train/loss= and --step= are other words than ours.
+constexpr std::array<bool, 256> continuesWord = [] {
+    std::array<bool, 256> table{};
+    for (const unsigned char c :
+         std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")) {
+        table[c] = true;
+    }
+    return table;
+}();
+
+template <Key key> bool endsWith(std::string_view line, std::size_t equals)
+{
+    constexpr std::string_view name = keyNames[static_cast<std::size_t>(key)];
+    return equals >= name.size() && std::memcmp(line.data() + equals - name.size(), name.data(), name.size()) == 0
+        && (equals == name.size() || !continuesWord[static_cast<unsigned char>(line[equals - name.size() - 1])]);
+}
+
+/// The key that ends right before `equals`.
 Key keyBefore(std::string_view line, std::size_t equals)
 {
-    const auto check = [&](Key key) {
-        const std::string_view name = keyNames[static_cast<std::size_t>(key)];
-        if (equals < name.size() || line.substr(equals - name.size(), name.size()) != name) {
-            return false;
-        }
-        if (equals == name.size()) {
-            return true;
-        }
-        const char before = line[equals - name.size() - 1];
-        const char lower = static_cast<char>(before | 0x20);
-        return !((lower >= 'a' && lower <= 'z') || (before >= '0' && before <= '9') || before == '_' || before == '.'
-                 || before == '-' || before == '/');
-    };
-    const auto either = [&](Key a, Key b) { return check(a) ? a : check(b) ? b : Key::None; };
     switch (equals == 0 ? '\0' : line[equals - 1]) {
     case 'e':
-        return either(Key::Phase, Key::StepTime);
+        return endsWith<Key::Phase>(line, equals)   ? Key::Phase
+            : endsWith<Key::StepTime>(line, equals) ? Key::StepTime
+                                                    : Key::None;
     case 'p':
-        return check(Key::Step) ? Key::Step : Key::None;
+        return endsWith<Key::Step>(line, equals) ? Key::Step : Key::None;
     case 'c':
-        return check(Key::Allocated) ? Key::Allocated : Key::None;
+        return endsWith<Key::Allocated>(line, equals) ? Key::Allocated : Key::None;
     case 'd':
-        return check(Key::Reserved) ? Key::Reserved : Key::None;
+        return endsWith<Key::Reserved>(line, equals) ? Key::Reserved : Key::None;
     case 'k':
-        return check(Key::Rank) ? Key::Rank : Key::None;
+        return endsWith<Key::Rank>(line, equals) ? Key::Rank : Key::None;
     case 's':
-        return either(Key::Loss, Key::TokensPerSecond);
+        return endsWith<Key::Loss>(line, equals)           ? Key::Loss
+            : endsWith<Key::TokensPerSecond>(line, equals) ? Key::TokensPerSecond
+                                                           : Key::None;
     default:
         return Key::None;
     }
@@ -208,7 +217,7 @@ void readPlainLine(const LogLine& logLine, LineSink& sink)
 {
     const std::string_view line = logLine.text;
     Draft draft;
-    for (std::size_t at = 0; (at = line.find('=', at)) != std::string_view::npos;) {
+    for (std::size_t at = 0; (at = findNearByte(line, '=', at)) < line.size();) {
         const Key key = keyBefore(line, at);
         ++at;
         if (key == Key::None) {
