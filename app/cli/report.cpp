@@ -97,14 +97,14 @@ std::string stagesText(const Footprint& footprint)
     Table table;
     table.addColumn("stage");
     table.addColumn("layers");
-    table.addColumn("parameters");
-    table.addColumn("in flight");
+    table.addColumn("params");
+    table.addColumn("held");
     for (int i = 0; i < componentCount; ++i) {
         if (isUsed(footprint, static_cast<Component>(i))) {
             table.addColumn(titleOf(static_cast<Component>(i)));
         }
     }
-    for (const char* title : {"forward", "backward", "optimizer", "peak"}) {
+    for (const char* title : {"forward", "backward", "optimizer", "peak", "device"}) {
         table.addColumn(title);
     }
     const auto size = [](Bytes bytes) { return fmt::format("{:.2f}", bytes.gib()); };
@@ -119,10 +119,13 @@ std::string stagesText(const Footprint& footprint)
         for (const Bytes phase : stage.phases) {
             row.push_back(size(phase));
         }
-        row.push_back(size(stage.peakAllocated) + (stage.stage == footprint.fullest().stage ? " ←" : "  "));
+        row.push_back(size(stage.peakAllocated));
+        row.push_back(size(stage.device) + (stage.stage == footprint.fullest().stage ? " ←" : "  "));
         table.addRow(std::move(row));
     }
-    return table.text() + "GiB allocated on one GPU of each stage; ← the fullest\n";
+    return table.text()
+        + "GiB on one GPU of each stage: allocated, and device with the context; held: micro-batches in flight; ← the "
+          "fullest\n";
 }
 
 std::string workingText(const std::vector<Term>& terms)

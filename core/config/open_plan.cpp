@@ -94,10 +94,12 @@ Result<void> resolveGpu(TrainingPlan& plan, const Catalog& catalog)
 
 TrainingPlan composePlan(const TrainingPlan& model, std::span<const OpenedConfig> configs, const Catalog& catalog)
 {
-    TrainingPlan plan = model;
+    TrainingPlan plan;
     for (const OpenedConfig& config : configs) {
         overlay(plan, config.plan);
     }
+    // The model was named on its own, so it replaces what a config says in passing.
+    overlay(plan, model);
     // An unknown GPU leaves the capacity unknown, which the verdict says.
     std::ignore = resolveGpu(plan, catalog);
     return plan;

@@ -31,8 +31,8 @@ struct OpenedConfig
 [[nodiscard]] Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats,
                                              const Catalog& catalog);
 
-/// Puts the plans together: the model beneath, then the configs in order, later ones winning. Resolves the capacity of
-/// the GPU named where no capacity is stated.
+/// Puts the plans together: the configs in order, later ones winning, then the model named apart from them. Resolves
+/// the capacity of the GPU named where no capacity is stated.
 [[nodiscard]] TrainingPlan composePlan(const TrainingPlan& model, std::span<const OpenedConfig> configs,
                                        const Catalog& catalog);
 /// Sets the capacity from the plan's GPU name, unless a capacity is stated; the problem names a GPU that is not known.

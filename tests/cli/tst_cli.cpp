@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <nlohmann/json.hpp>
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace {
+
+struct Outcome
+{
+    int code = -1;
+    QByteArray out;
+    QByteArray err;
+
+    [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out.toStdString(), nullptr, false); }
+};
+
+// The example of the troubleshooting recipe: h 1024, L 24, V 50000, S 1024, micro-batch 2, bf16 with fp32 state.
+constexpr auto example = "# the recipe's example\n"
+                         "model:\n"
+                         "  num_layers: 24\n"
+                         "  hidden_size: 1024\n"
+                         "  vocab_size: 50_000\n"
+                         "parallel:\n"
+                         "  pipeline_parallel_size: 1        # stages\n"
+                         "  tensor_parallel_size: 1\n"
+                         "train:\n"
+                         "  micro_batch_size: 2              # samples per forward\n"
+                         "  gradient_accumulation_steps: 8\n"
+                         "  global_batch_size: 16\n"
+                         "  seq_length: 1024\n"
+                         "recompute:\n"
+                         "  enabled: false\n"
+                         "  granularity: none\n";
+
+constexpr auto logText = "starting\n"
+                         "phase=forward step=12 peak_alloc=31.25GiB\n"
+                         "[rank1]: step=12 peak_alloc=40.5GiB phase=backward loss=2.5\n"
+                         "phase=optimizer step=12 peak_alloc=20GiB\n"
+                         "phase=forward step=13 peak_alloc=30GiB\n";
+
+} // namespace
+
+class TestCli : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void init();
+    void estimateGivesTheRecipesNumbers();
+    void estimateTells_data();
+    void estimateTells();
+    void logFindsThePeaks();
+    void checkHolds_data();
+    void checkHolds();
+    void setChangesOnlyTheValue();
+    void setWritesAndReadsBack();
+    void refuses_data();
+    void refuses();
+    void listsWhatShips_data();
+    void listsWhatShips();
+
+private:
+    QString write(const char* name, const QByteArray& bytes);
+    Outcome run(const QStringList& arguments);
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+void TestCli::init()
+{
+    m_folder = std::make_unique<QTemporaryDir>();
+    QVERIFY(m_folder->isValid());
+    write("a.yaml", example);
+    write("train.log", logText);
+}
+
+QString TestCli::write(const char* name, const QByteArray& bytes)
+{
+    QFile file(m_folder->filePath(QString::fromLatin1(name)));
+    const bool isOpen = file.open(QIODevice::WriteOnly);
+    Q_ASSERT(isOpen);
+    file.write(bytes);
+    return file.fileName();
+}
+
+Outcome TestCli::run(const QStringList& arguments)
+{
+    QProcess process;
+    process.setWorkingDirectory(m_folder->path());
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("XDG_CONFIG_HOME"), m_folder->filePath(QStringLiteral("config")));
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(HEADROOM_CLI), arguments);
+    process.waitForFinished(60000);
+    if (process.exitStatus() != QProcess::NormalExit) {
+        return {-1, {}, "crashed"};
+    }
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+void TestCli::estimateGivesTheRecipesNumbers()
+{
+    const Outcome outcome = run({"estimate", "a.yaml", "--k", "16", "--capacity", "80GiB", "--json"});
+    QCOMPARE(outcome.err, QByteArray());
+    QCOMPARE(outcome.code, 0);
+    const auto json = outcome.json();
+    QCOMPARE(json["schema"].get<std::string>(), std::string("headroom.estimate/1"));
+    const auto& textbook = json["textbook"];
+    QCOMPARE(textbook["block_parameters"].get<qint64>(), qint64{12582912});
+    QCOMPARE(textbook["parameters"].get<qint64>(), qint64{353189888});
+    QCOMPARE(textbook["static_bytes"].get<qint64>(), qint64{5651038208}); // 5.263 GiB
+    QCOMPARE(textbook["activation_bytes"].get<qint64>(), qint64{1610612736}); // 1.5 GiB
+    QCOMPARE(textbook["in_flight"].get<qint64>(), qint64{1});
+    QCOMPARE(json["stages"].size(), std::size_t{1});
+    const auto& stage = json["stages"][0];
+    QCOMPARE(stage["parameters"].get<qint64>(), qint64{353189888});
+    QCOMPARE(stage["peak_allocated_bytes"].get<qint64>(), qint64{5651038208 + 1610612736});
+    QCOMPARE(stage["components"]["activations_bytes"].get<qint64>(), qint64{1610612736});
+    QCOMPARE(json["fits"].get<bool>(), true);
+    QCOMPARE(json["capacity_bytes"].get<qint64>(), qint64{85899345920});
+}
+
+void TestCli::estimateTells_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<int>("code");
+    QTest::addColumn<QByteArray>("says");
+    const auto row = [](const char* name, const QStringList& arguments, int code, const char* says) {
+        QTest::newRow(name) << arguments << code << QByteArray(says);
+    };
+    // 6.763 GiB allocated, as above, and half a GiB of context.
+    row("fits", {"--capacity", "80GiB"}, 0, "Fits: stage 0 peaks at 7.25 GiB of 80.00 GiB");
+    row("does not fit", {"--capacity", "6GiB"}, 1, "Does not fit: stage 0 peaks at 7.25 GiB of 6.00 GiB");
+    row("no capacity", {}, 0, "No GPU is named");
+    row("a setting", {"--set", "train.micro_batch_size=4"}, 0, "8.75 GiB");
+    row("two stages, in flight", {"--set", "parallel.pipeline_parallel_size=2", "--working"}, 0, "min(m, p");
+    row("a preset", {"--model", "gpt2"}, 0, "124,439,808");
+}
+
+void TestCli::estimateTells()
+{
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, says);
+    const Outcome outcome = run(QStringList{"estimate", "a.yaml", "--k", "16"} + arguments);
+    QTEST(outcome.code, "code");
+    QVERIFY2(outcome.out.contains(says), outcome.out + outcome.err);
+}
+
+void TestCli::logFindsThePeaks()
+{
+    const Outcome outcome = run({"log", "train.log", "--json", "--top", "2"});
+    QCOMPARE(outcome.code, 0);
+    const auto json = outcome.json();
+    QCOMPARE(json["schema"].get<std::string>(), std::string("headroom.log/1"));
+    QCOMPARE(json["lines"].get<qint64>(), qint64{5});
+    QCOMPARE(json["records"].get<qint64>(), qint64{4});
+    QCOMPARE(json["peak_phase"].get<std::string>(), std::string("backward"));
+    const auto& backward = json["phases"]["backward"];
+    QCOMPARE(backward["max_bytes"].get<qint64>(), qint64{43486543872});
+    QCOMPARE(backward["step"].get<qint64>(), qint64{12});
+    QCOMPARE(backward["line"].get<qint64>(), qint64{3});
+    QCOMPARE(backward["rank"].get<qint64>(), qint64{1});
+    QCOMPARE(json["top"].size(), std::size_t{2});
+    QCOMPARE(json["top"][1]["phase"].get<std::string>(), std::string("forward"));
+    QCOMPARE(json["findings"][0]["id"].get<std::string>(), std::string("peak-in-backward"));
+    const Outcome text = run({"log", "train.log"});
+    QVERIFY2(text.out.contains("train.log:3") && text.out.contains("Peak is in backward"), text.out);
+}
+
+void TestCli::checkHolds_data()
+{
+    QTest::addColumn<QByteArray>("before");
+    QTest::addColumn<QByteArray>("after");
+    QTest::addColumn<int>("code");
+    QTest::addColumn<QByteArray>("says");
+    const auto row = [](const char* name, const char* before, const char* after, int code, const char* says) {
+        QTest::newRow(name) << QByteArray(before) << QByteArray(after) << code << QByteArray(says);
+    };
+    row("holds", "", "", 0, "2 micro × 8 accumulate × 1 data-parallel = 16, global batch 16 ✓");
+    row("global batch", "parallel:\n", "parallel:\n  data_parallel_size: 2\n", 1, "a.yaml:13");
+    row("micro-batch is the global batch", "micro_batch_size: 2 ", "micro_batch_size: 16", 1,
+        "Micro-batch was taken for the global batch");
+    row("recompute off", "granularity: none", "granularity: full", 1, "recompute in effect: none");
+    row("layers", "pipeline_parallel_size: 1", "pipeline_parallel_size: 5", 1, "24 layers do not divide over 5 stages");
+}
+
+void TestCli::checkHolds()
+{
+    QFETCH(QByteArray, before);
+    QFETCH(QByteArray, after);
+    QFETCH(QByteArray, says);
+    write("a.yaml", before.isEmpty() ? QByteArray(example) : QByteArray(example).replace(before, after));
+    const Outcome outcome = run({"check", "a.yaml", "--log", "train.log"});
+    QVERIFY2(outcome.out.contains(says), outcome.out + outcome.err);
+    QTEST(outcome.code, "code");
+    const auto json = run({"check", "a.yaml", "--json"}).json();
+    QCOMPARE(json["holds"].get<bool>(), outcome.code == 0);
+}
+
+void TestCli::setChangesOnlyTheValue()
+{
+    const Outcome outcome = run({"set", "a.yaml", "parallel.pipeline_parallel_size=4", "batch.micro=1"});
+    QCOMPARE(outcome.err, QByteArray());
+    QCOMPARE(outcome.code, 0);
+    QCOMPARE(outcome.out,
+             QByteArray(example)
+                 .replace("pipeline_parallel_size: 1 ", "pipeline_parallel_size: 4 ")
+                 .replace("micro_batch_size: 2 ", "micro_batch_size: 1 "));
+    const Outcome diff = run({"set", "a.yaml", "train.seq_length=2048", "--diff"});
+    QVERIFY2(diff.out.contains("-  seq_length: 1024\n+  seq_length: 2048\n"), diff.out);
+}
+
+void TestCli::setWritesAndReadsBack()
+{
+    QCOMPARE(run({"set", "a.yaml", "train.micro_batch_size=1", "-o", "b.yaml"}).code, 0);
+    QCOMPARE(run({"estimate", "b.yaml", "--json"}).json()["plan"]["batch.micro"]["value"].get<qint64>(), qint64{1});
+    QCOMPARE(run({"set", "a.yaml", "train.micro_batch_size=8", "--in-place"}).code, 0);
+    const auto plan = run({"estimate", "a.yaml", "--json"}).json()["plan"];
+    QCOMPARE(plan["batch.micro"]["value"].get<qint64>(), qint64{8});
+    QCOMPARE(plan["batch.micro"]["origin"].get<std::string>(), std::string("a.yaml:10"));
+    QCOMPARE(QDir(m_folder->path()).entryList({"a.yaml*"}), QStringList{"a.yaml"});
+}
+
+void TestCli::refuses_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("says");
+    const auto row = [](const char* name, const QStringList& arguments, const char* says) {
+        QTest::newRow(name) << arguments << QByteArray(says);
+    };
+    row("no command", {}, "subcommand");
+    row("unknown option", {"log", "train.log", "--tap"}, "--tap");
+    row("missing config", {"estimate", "nothing.yaml"}, "nothing.yaml");
+    row("a folder as config", {"estimate", "."}, "folder");
+    row("missing log", {"log", "nothing.log"}, "nothing.log");
+    row("a config as log", {"log", "a.yaml"}, "a.yaml");
+    row("a log as config", {"estimate", "train.log"}, "train.log");
+    row("unknown field", {"estimate", "a.yaml", "--set", "parallel.pipes=4"}, "parallel.pipes");
+    row("value of the wrong kind", {"estimate", "a.yaml", "--set", "batch.micro=two"}, "two");
+    row("not an assignment", {"set", "a.yaml", "batch.micro"}, "key=value");
+    row("unknown GPU", {"estimate", "a.yaml", "--gpu", "h900"}, "h900");
+    row("unknown model", {"estimate", "a.yaml", "--model", "gpt-17"}, "gpt-17");
+    row("absurd capacity", {"estimate", "a.yaml", "--capacity", "-80GiB"}, "-80GiB");
+    row("absurd layers", {"estimate", "a.yaml", "--set", "model.layers=1e30"}, "1e30");
+    row("zero micro-batch", {"estimate", "a.yaml", "--set", "batch.micro=0"}, "between");
+    row("output and in place", {"set", "a.yaml", "batch.micro=1", "-o", "b.yaml", "--in-place"}, "excludes");
+    row("output into nowhere", {"set", "a.yaml", "batch.micro=1", "-o", "no/such/folder/b.yaml"}, "no/such/folder");
+}
+
+void TestCli::refuses()
+{
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, says);
+    const Outcome outcome = run(arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains(says), outcome.err);
+    QCOMPARE(QByteArray(example), [&] {
+        QFile file(m_folder->filePath("a.yaml"));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }());
+}
+
+void TestCli::listsWhatShips_data()
+{
+    QTest::addColumn<QByteArray>("command");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("models") << QByteArray("models") << QByteArray("8,030,261,248");
+    QTest::newRow("gpus") << QByteArray("gpus") << QByteArray("H100");
+    QTest::newRow("formats") << QByteArray("formats") << QByteArray("base-yaml");
+}
+
+void TestCli::listsWhatShips()
+{
+    QFETCH(QByteArray, command);
+    QFETCH(QByteArray, says);
+    const Outcome outcome = run({QString::fromLatin1(command)});
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.out.contains(says), outcome.out);
+    QVERIFY(!run({QString::fromLatin1(command), "--json"}).json().is_discarded());
+}
+
+QTEST_GUILESS_MAIN(TestCli)
+#include "tst_cli.moc"

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/estimate.h"
+#include "insight/finding.h"
+#include "plan/fields.h"
+#include "runlog/read_log.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace headroom;
+
+namespace {
+
+/// The recipe's example model over the given settings.
+TrainingPlan planOf(const QByteArray& settings)
+{
+    TrainingPlan plan;
+    const QByteArray model = "model.layers=24 model.hidden=1024 model.vocab=50000 batch.seq=1024 batch.micro=2 ";
+    const auto source = std::make_shared<const std::string>("a.yaml");
+    int line = 0;
+    for (const QByteArray& setting : (model + settings).simplified().split(' ')) {
+        const auto at = setting.indexOf('=');
+        const auto done = setField(plan, setting.left(at).toStdString(), setting.mid(at + 1).toStdString(),
+                                   {OriginKind::ConfigFile, ++line, source});
+        Q_ASSERT(done.has_value());
+    }
+    return plan;
+}
+
+/// "f 31.25 b 40 o 20 / f …": one step per group, GiB, rank 0.
+Run runOf(const QByteArray& steps)
+{
+    QByteArray log;
+    int step = 0;
+    for (const QByteArray& group : steps.split('/')) {
+        const QList<QByteArray> words = group.simplified().split(' ');
+        ++step;
+        for (qsizetype i = 0; i + 1 < words.size(); i += 2) {
+            const QByteArray phase = words[i] == "f" ? "forward" : words[i] == "b" ? "backward" : "optimizer";
+            log += "phase=" + phase + " step=" + QByteArray::number(step) + " rank=0 peak_alloc=" + words[i + 1]
+                + "GiB\n";
+        }
+    }
+    return readLogText(log.toStdString(), "train.log");
+}
+
+const Finding* find(const std::vector<Finding>& findings, const std::string& id)
+{
+    const auto found
+        = std::find_if(findings.begin(), findings.end(), [&id](const Finding& finding) { return finding.id == id; });
+    return found == findings.end() ? nullptr : &*found;
+}
+
+std::string editsText(const Finding& finding)
+{
+    std::string text;
+    for (const PlanEdit& edit : finding.mend ? finding.mend->edits : std::vector<PlanEdit>{}) {
+        text += (text.empty() ? "" : " ") + edit.field + "=" + edit.value;
+    }
+    return text;
+}
+
+} // namespace
+
+class TestInsight : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void logRules_data();
+    void logRules();
+    void planRules_data();
+    void planRules();
+    void inFlightGrowth_data();
+    void inFlightGrowth();
+    void reservedIsNoLeak();
+    void mendsPredictWhatTheEstimateSays();
+    void theWorstComesFirst();
+    void nothingOpenSaysNothing();
+};
+
+void TestInsight::logRules_data()
+{
+    QTest::addColumn<QByteArray>("steps");
+    QTest::addColumn<QByteArray>("fires");
+    QTest::addColumn<QByteArray>("mustNot");
+    QTest::addColumn<int>("line"); // of the first evidence
+    const auto row = [](const char* name, const char* steps, const char* fires, const char* mustNot, int line) {
+        QTest::newRow(name) << QByteArray(steps) << QByteArray(fires) << QByteArray(mustNot) << line;
+    };
+    row("forward", "f 40 b 35 o 20 / f 41 b 35 o 20", "peak-in-forward", "peak-in-backward", 4);
+    row("backward", "f 31.25 b 42.5 o 20 / f 31 b 42 o 20", "peak-in-backward", "peak-in-forward", 2);
+    row("optimizer", "f 20 b 30 o 38 / f 20 b 30 o 38", "peak-in-optimizer", "peak-in-backward", 3);
+    row("running maxima", "f 20 b 30 o 30 / f 30 b 30 o 30 / f 30 b 31 o 31", "statistics-not-reset",
+        "peak-in-backward", 1);
+    row("reset", "f 20 b 30 o 18 / f 21 b 31 o 19 / f 21 b 31 o 19", "peak-in-backward", "statistics-not-reset", 5);
+    row("too short to tell", "f 20 b 30", "peak-in-backward", "statistics-not-reset", 2);
+    row("one phase only, flat", "b 30 / b 30 / b 30 / b 30 / b 30 / b 30", "", "statistics-not-reset", 0);
+    row("one phase only has no verdict", "b 30 / b 31 / b 30", "", "peak-in-backward", 0);
+}
+
+void TestInsight::logRules()
+{
+    QFETCH(QByteArray, steps);
+    QFETCH(QByteArray, fires);
+    QFETCH(QByteArray, mustNot);
+    QFETCH(int, line);
+    const Run run = runOf(steps);
+    Situation situation;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    if (!fires.isEmpty()) {
+        const Finding* finding = find(findings, fires.toStdString());
+        QVERIFY(finding != nullptr);
+        QVERIFY(!finding->title.isEmpty() && !finding->explanation.isEmpty());
+        QCOMPARE(finding->evidence.front().file, std::string("train.log"));
+        QCOMPARE(int(finding->evidence.front().line), line);
+    }
+    QVERIFY(find(findings, mustNot.toStdString()) == nullptr);
+}
+
+void TestInsight::planRules_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<QByteArray>("id");
+    QTest::addColumn<bool>("fires");
+    QTest::addColumn<QByteArray>("edits");
+    const auto row = [](const char* name, const char* settings, const char* id, bool fires, const char* edits = "") {
+        QTest::newRow(name) << QByteArray(settings) << QByteArray(id) << fires << QByteArray(edits);
+    };
+    row("equation holds", "batch.accum=8 batch.global=16", "global-batch-mismatch", false);
+    row("data parallel forgotten", "batch.accum=8 batch.global=16 parallel.dp=2", "global-batch-mismatch", true,
+        "batch.accum=4");
+    row("no accumulation fits", "batch.accum=3 batch.global=7 parallel.dp=1", "global-batch-mismatch", true,
+        "batch.global=6");
+    row("global batch not stated", "batch.accum=8 parallel.dp=2", "global-batch-mismatch", false);
+    row("micro-batch is the global batch", "batch.micro=16 batch.accum=8 batch.global=16 parallel.dp=2",
+        "micro-batch-is-global-batch", true, "batch.micro=1");
+    row("micro-batch is the global batch, mismatch not said twice",
+        "batch.micro=16 batch.accum=8 batch.global=16 parallel.dp=2", "global-batch-mismatch", false);
+    row("one GPU, no accumulation: they are equal", "batch.micro=16 batch.accum=1 batch.global=16",
+        "micro-batch-is-global-batch", false);
+    row("divides", "parallel.pp=4", "layers-do-not-divide", false);
+    row("does not divide", "parallel.pp=5", "layers-do-not-divide", true, "parallel.pp=4");
+    row("uneven on purpose", "parallel.pp=5 parallel.first_stage_layers=4", "layers-do-not-divide", false);
+    row("recompute off wins", "recompute.enabled=false recompute.granularity=full", "recompute-not-loaded", true,
+        "recompute.enabled=true");
+    row("recompute of nothing", "recompute.enabled=true recompute.granularity=none", "recompute-not-loaded", true,
+        "recompute.enabled=true recompute.granularity=full");
+    row("recompute on", "recompute.enabled=true recompute.granularity=full", "recompute-not-loaded", false);
+    row("recompute off", "recompute.enabled=false recompute.granularity=none", "recompute-not-loaded", false);
+    row("recompute not mentioned", "", "recompute-not-loaded", false);
+}
+
+void TestInsight::planRules()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(QByteArray, id);
+    QFETCH(bool, fires);
+    const TrainingPlan plan = planOf(settings);
+    Footprint footprint;
+    QVERIFY(estimate(plan, {}, footprint).has_value());
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, id.toStdString());
+    QCOMPARE(finding != nullptr, fires);
+    if (finding != nullptr) {
+        QTEST(QByteArray::fromStdString(editsText(*finding)), "edits");
+        QVERIFY(!finding->evidence.empty());
+        QCOMPARE(finding->evidence.front().file, std::string("a.yaml"));
+        QVERIFY(finding->evidence.front().line > 0);
+    }
+}
+
+void TestInsight::inFlightGrowth_data()
+{
+    QTest::addColumn<QByteArray>("before");
+    QTest::addColumn<QByteArray>("after");
+    QTest::addColumn<bool>("fires");
+    QTest::newRow("two to four stages") << QByteArray("parallel.pp=2 batch.accum=8")
+                                        << QByteArray("parallel.pp=4 batch.accum=8") << true;
+    QTest::newRow("too few micro-batches to fill the pipeline")
+        << QByteArray("parallel.pp=2 batch.accum=2") << QByteArray("parallel.pp=4 batch.accum=2") << false;
+    QTest::newRow("fewer stages") << QByteArray("parallel.pp=4 batch.accum=8")
+                                  << QByteArray("parallel.pp=2 batch.accum=8") << false;
+    QTest::newRow("nothing moved") << QByteArray("parallel.pp=4 batch.accum=8")
+                                   << QByteArray("parallel.pp=4 batch.accum=8") << false;
+}
+
+void TestInsight::inFlightGrowth()
+{
+    QFETCH(QByteArray, before);
+    QFETCH(QByteArray, after);
+    QFETCH(bool, fires);
+    const TrainingPlan original = planOf(before);
+    const TrainingPlan plan = planOf(after);
+    Footprint originalFootprint;
+    Footprint footprint;
+    QVERIFY(estimate(original, {}, originalFootprint).has_value());
+    QVERIFY(estimate(plan, {}, footprint).has_value());
+    Situation situation;
+    situation.plan = &plan;
+    situation.original = &original;
+    situation.footprint = &footprint;
+    situation.originalFootprint = &originalFootprint;
+    QCOMPARE(find(diagnose(situation), "in-flight-growth") != nullptr, fires);
+}
+
+void TestInsight::reservedIsNoLeak()
+{
+    const auto findingsOf = [](const char* reserved) {
+        const Run run = readLogText("phase=forward step=1 peak_alloc=30GiB peak_reserved=" + std::string(reserved)
+                                        + "\nphase=backward step=1 peak_alloc=40GiB peak_reserved=" + reserved + "\n",
+                                    "train.log");
+        Situation situation;
+        situation.run = &run;
+        return diagnose(situation);
+    };
+    const auto findings = findingsOf("46.5GiB");
+    const Finding* finding = find(findings, "reserved-above-allocated");
+    QVERIFY(finding != nullptr);
+    QCOMPARE(finding->title.arguments.front(), std::string("6.5 GiB"));
+    QCOMPARE(finding->severity, Severity::Note);
+    QVERIFY(find(findingsOf("40.5GiB"), "reserved-above-allocated") == nullptr);
+}
+
+void TestInsight::mendsPredictWhatTheEstimateSays()
+{
+    const TrainingPlan plan = planOf("batch.accum=8 batch.global=16 parallel.pp=2");
+    const Run run = runOf("f 10 b 20 o 9 / f 10 b 20 o 9");
+    Footprint footprint;
+    QVERIFY(estimate(plan, {}, footprint).has_value());
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, "peak-in-backward");
+    QVERIFY(finding != nullptr && finding->mend && finding->mend->predictedPeak);
+    const TrainingPlan recomputed
+        = planOf("batch.accum=8 batch.global=16 parallel.pp=2 recompute.enabled=true recompute.granularity=full");
+    Footprint after;
+    QVERIFY(estimate(recomputed, {}, after).has_value());
+    QCOMPARE(finding->mend->predictedPeak->value, after.fullest().device.value);
+    QVERIFY(after.fullest().device < footprint.fullest().device);
+}
+
+void TestInsight::theWorstComesFirst()
+{
+    const TrainingPlan plan = planOf("batch.micro=16 batch.accum=8 batch.global=16 parallel.dp=2 parallel.pp=5");
+    Footprint footprint;
+    QVERIFY(estimate(plan, {}, footprint).has_value());
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    const auto findings = diagnose(situation);
+    QCOMPARE(findings.front().id, std::string("micro-batch-is-global-batch"));
+    QVERIFY(std::is_sorted(findings.begin(), findings.end(),
+                           [](const Finding& a, const Finding& b) { return a.severity < b.severity; }));
+}
+
+void TestInsight::nothingOpenSaysNothing()
+{
+    QVERIFY(diagnose({}).empty());
+    const Run empty = readLogText("", "empty.log");
+    Situation situation;
+    situation.run = &empty;
+    QVERIFY(diagnose(situation).empty());
+}
+
+QTEST_APPLESS_MAIN(TestInsight)
+#include "tst_insight.moc"
