@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// bench_runlog [MIB [FOLDER]]: how long reading a log takes beside ripgrep counting the same lines.
+//
+// Makes three logs of MIB MiB (600 unless given) in FOLDER (a folder in the temporary one unless given), always the
+// same bytes: records_none.log, records_fifth.log and records_all.log with no record line, one in five, and nothing
+// else. A log that is already there in the right size is used again; to have such a log for other purposes run
+// bench_runlog with a FOLDER and take it from there. Each figure is the median of three runs over a warm page cache,
+// the two programs in turn. Prints lines of `name value unit`; ratio is readLog's time over ripgrep's, to be 0.7 or
+// less.
+#include "bench/log_maker.h"
+#include "runlog/read_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <sys/resource.h>
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Log
+{
+    std::string_view name;
+    int one;
+};
+constexpr std::array<Log, 3> logs{{{"records_none", 0}, {"records_fifth", 5}, {"records_all", 1}}};
+
+double seconds(const std::function<void()>& work)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Processor time of all threads of this process or of the children it waited for.
+double processorSeconds(int who)
+{
+    rusage usage{};
+    ::getrusage(who, &usage);
+    const auto time
+        = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+    return time(usage.ru_utime) + time(usage.ru_stime);
+}
+
+double median(std::array<double, 3> values)
+{
+    std::ranges::sort(values);
+    return values[1];
+}
+
+void print(std::string_view log, std::string_view what, double value, std::string_view unit)
+{
+    fmt::print("{}.{} {:.4g} {}\n", log, what, value, unit);
+}
+
+/// What the Run's columns occupy.
+double columnBytes(const Run& run)
+{
+    const auto bytes = [](const auto& column) { return static_cast<double>(column.capacity() * sizeof(column[0])); };
+    const auto sparse = [&](const auto& column) { return bytes(column.records) + bytes(column.values); };
+    return bytes(run.step) + bytes(run.phase) + bytes(run.rank) + bytes(run.allocatedBytes) + bytes(run.reservedBytes)
+        + bytes(run.line) + sparse(run.stepSeconds) + sparse(run.tokensPerSecond) + sparse(run.loss);
+}
+
+/// The largest resident size of this process so far, MiB.
+double peakResidentMib()
+{
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+bool hasRipgrep()
+{
+    return std::system("rg --version > /dev/null 2>&1") == 0; // NOLINT: a fixed command
+}
+
+/// Reads and counts in turn, three times after a warm-up. Returns the number of records, or -1 when reading failed.
+std::int64_t measure(std::string_view log, const fs::path& file, bool ripgrep)
+{
+    const std::array<fs::path, 1> paths{file};
+    const std::string count = fmt::format("rg -c peak_alloc '{}' > /dev/null", file.string());
+    const double residentBefore = peakResidentMib();
+    std::array<double, 3> ours{};
+    std::array<double, 3> theirs{};
+    std::array<double, 3> processor{};
+    Result<Run> run = readLog(paths);
+    for (std::size_t i = 0; i < ours.size() && run; ++i) {
+        run = Run{};
+        const double before = processorSeconds(RUSAGE_SELF);
+        ours[i] = seconds([&] { run = readLog(paths); });
+        processor[i] = processorSeconds(RUSAGE_SELF) - before;
+        theirs[i] = ripgrep ? seconds([&] { std::ignore = std::system(count.c_str()); }) : 0; // NOLINT
+    }
+    if (!run) {
+        fmt::print(stderr, "{}\n", run.error().english());
+        return -1;
+    }
+    const double time = median(ours);
+    const auto records = static_cast<double>(run->size());
+    print(log, "size", static_cast<double>(run->byteCount) / (1 << 20), "MiB");
+    print(log, "records", records, "1");
+    print(log, "time", time * 1e3, "ms");
+    print(log, "processor_time", median(processor) * 1e3, "ms");
+    print(log, "throughput", static_cast<double>(run->byteCount) / time / 1e9, "GB/s");
+    if (ripgrep) {
+        print(log, "ripgrep_time", median(theirs) * 1e3, "ms");
+        print(log, "ratio", time / median(theirs), "1");
+    }
+    if (!run->isEmpty()) {
+        print(log, "record_rate", records / time / 1e6, "M/s");
+        print(log, "record_size", columnBytes(*run) / records, "B");
+    }
+    print(log, "peak_resident_growth", peakResidentMib() - residentBefore, "MiB");
+    return static_cast<std::int64_t>(run->size());
+}
+
+int bench(std::int64_t mebibytes, const fs::path& folder)
+{
+    const bool ripgrep = hasRipgrep();
+    if (!ripgrep) {
+        fmt::print("# ripgrep (rg) is not installed: no comparison\n");
+    }
+    std::error_code error;
+    fs::create_directories(folder, error);
+    const std::int64_t bytes = mebibytes << 20;
+    for (const Log& log : logs) {
+        const fs::path file = folder / fmt::format("{}.log", log.name);
+        const auto size = fs::file_size(file, error);
+        if (error || static_cast<std::int64_t>(size) < bytes || static_cast<std::int64_t>(size) > bytes + (2 << 20)) {
+            writeLog(file, bytes, log.one);
+        }
+        const std::int64_t records = measure(log.name, file, ripgrep);
+        if (records < 0 || (records > 0) != (log.one > 0)) {
+            fmt::print(stderr, "{}: {} records are not what the log was made with\n", file.string(), records);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+} // namespace
+} // namespace headroom
+
+int main(int argc, char** argv)
+{
+    std::int64_t mebibytes = 600;
+    if (argc > 1) {
+        const std::string_view text = argv[1];
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mebibytes);
+        if (error != std::errc{} || end != text.data() + text.size() || mebibytes < 1 || argc > 3) {
+            fmt::print(stderr, "usage: bench_runlog [MIB [FOLDER]]\n");
+            return 2;
+        }
+    }
+    const std::filesystem::path folder
+        = argc > 2 ? argv[2] : std::filesystem::temp_directory_path() / fmt::format("headroom_bench_{}", mebibytes);
+    return headroom::bench(mebibytes, folder);
+}
