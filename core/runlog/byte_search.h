@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,19 @@ constexpr std::uint64_t less(std::uint64_t word, unsigned char bound)
 }
 
 } // namespace eight
+
+/// Letters, digits and _ . - /: what makes one word of a log, be it a key or a name.
+inline bool continuesWord(char c)
+{
+    static constexpr std::array<bool, 256> table = [] {
+        std::array<bool, 256> continues{};
+        for (const char word : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")) {
+            continues[static_cast<unsigned char>(word)] = true;
+        }
+        return continues;
+    }();
+    return table[static_cast<unsigned char>(c)];
+}
 
 /// The first `byte` at or after `from`, else the size of the text.
 inline std::size_t findNearByte(std::string_view text, char byte, std::size_t from)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/field_values.h"
 
+#include "runlog/byte_search.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -34,15 +36,6 @@ bool isWord(char c)
 {
     return isDigit(c) || isLetter(c) || c == '_';
 }
-
-constexpr std::array<bool, 256> belongsToName = [] {
-    std::array<bool, 256> table{};
-    for (const unsigned char c :
-         std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")) {
-        table[c] = true;
-    }
-    return table;
-}();
 
 /// A position in a line; past the end it reads as a zero byte.
 struct Cursor
@@ -373,8 +366,7 @@ FieldValue<std::string_view> readName(std::string_view line, std::size_t begin)
         return {{}, cursor.at, Fault::Placeholder};
     }
     const std::size_t first = cursor.at;
-    const auto belongs
-        = [&](char c) { return isWord(c) || c == '.' || c == '-' || c == '/' || (quote != '\0' && c == ' '); };
+    const auto belongs = [&](char c) { return continuesWord(c) || (quote != '\0' && c == ' '); };
     while (belongs(cursor.peek())) {
         ++cursor.at;
     }

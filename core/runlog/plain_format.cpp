@@ -26,21 +26,12 @@ constexpr unsigned essentialKeys = required | bit(Key::Rank);
 constexpr std::int64_t largestStep = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t largestRank = std::numeric_limits<std::int16_t>::max();
 
-/// Whether a key may begin after this byte: my_phase=, train/loss= and --step= are other words than ours.
-constexpr std::array<bool, 256> continuesWord = [] {
-    std::array<bool, 256> table{};
-    for (const unsigned char c :
-         std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/")) {
-        table[c] = true;
-    }
-    return table;
-}();
-
+/// my_phase=, train/loss= and --step= are other words than ours.
 template <Key key> bool endsWith(std::string_view line, std::size_t equals)
 {
     constexpr std::string_view name = keyNames[static_cast<std::size_t>(key)];
     return equals >= name.size() && std::memcmp(line.data() + equals - name.size(), name.data(), name.size()) == 0
-        && (equals == name.size() || !continuesWord[static_cast<unsigned char>(line[equals - name.size() - 1])]);
+        && (equals == name.size() || !continuesWord(line[equals - name.size() - 1]));
 }
 
 /// The key that ends right before `equals`.
