@@ -150,6 +150,10 @@ private:
             report(Severity::Warning, setting.line,
                    Text{HEADROOM_TR("core", "“%1” is filled in by another program, so %2 is not known from this file"),
                         {value.text, field}});
+        } else if (key.transform == ConfigFormat::Transform::ByteSize) {
+            report(
+                Severity::Error, setting.line,
+                Text{HEADROOM_TR("core", "“%1” is not a size such as 80GiB, which %2 needs"), {setting.text, key.key}});
         } else {
             Text text = set.error().text;
             text.arguments = {setting.text, key.key};
