@@ -2,11 +2,11 @@
 #include "plan/validity.h"
 
 #include "plan/fields.h"
+#include "plan/pipeline_split.h"
 #include "units/number.h"
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace headroom {
 
@@ -61,6 +61,12 @@ constexpr std::array<Limit, 37> limits{{
     {"implementation.cublas_workspace_bytes", 0, 1000 * million},
 }};
 
+/// The smallest of the upper limits.
+constexpr std::int64_t withinEveryLimit
+    = std::min_element(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) {
+          return a.most < b.most;
+      })->most;
+
 class Checker
 {
 public:
@@ -76,19 +82,26 @@ public:
 
     void checkLimits()
     {
-        forEachField(m_plan, [&]<class T>(std::string_view key, const Field<T>& field) {
+        forEachField(m_plan, [this]<class T>(std::string_view key, const Field<T>& field) {
             if constexpr (std::is_same_v<T, std::int64_t>) {
-                const auto* limit
-                    = std::find_if(limits.begin(), limits.end(), [key](const Limit& row) { return row.key == key; });
-                if (field.isKnown() && limit != limits.end()
-                    && (field.value < limit->least || field.value > limit->most)) {
-                    add(Severity::Error, field.origin,
-                        Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
-                             {std::string(key), formatCount(field.value), formatCount(limit->least),
-                              formatCount(limit->most)}});
+                // Most sizes are within every limit, and this runs for each slider tick.
+                if (field.isKnown() && (field.value < 1 || field.value > withinEveryLimit)) {
+                    checkLimit(key, field);
                 }
             }
         });
+    }
+
+    void checkLimit(std::string_view key, const Count& field)
+    {
+        const auto* limit
+            = std::find_if(limits.begin(), limits.end(), [key](const Limit& row) { return row.key == key; });
+        if (limit != limits.end() && (field.value < limit->least || field.value > limit->most)) {
+            add(Severity::Error, field.origin,
+                Text{
+                    HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
+                    {std::string(key), formatCount(field.value), formatCount(limit->least), formatCount(limit->most)}});
+        }
     }
 
     void checkDivides(const Count& part, const Count& whole, std::string_view partName, std::string_view wholeName,
@@ -129,7 +142,7 @@ public:
             add(Severity::Warning, parallel.sp.origin,
                 Text{HEADROOM_TR("core", "sequence parallelism does nothing without tensor parallelism")});
         }
-        if (m_plan.model.layers.isKnown() && layersPerStage(m_plan).empty()) {
+        if (m_plan.model.layers.isKnown() && !PipelineSplit::of(m_plan)) {
             add(Severity::Error, parallel.pp.origin,
                 Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
                      {formatCount(m_plan.model.layers.value), formatCount(parallel.pp.value)}});
@@ -146,14 +159,15 @@ public:
     void checkInterleaving()
     {
         const ParallelPlan& parallel = m_plan.parallel;
-        if (parallel.vpp.value <= 1 || !m_plan.model.layers.isKnown()) {
+        const auto split = PipelineSplit::of(m_plan);
+        if (parallel.vpp.value <= 1 || !m_plan.model.layers.isKnown() || !split) {
             return;
         }
-        for (const std::int64_t layers : layersPerStage(m_plan)) {
-            if (layers % parallel.vpp.value != 0) {
+        for (std::int64_t stage = 0; stage < split->stages(); ++stage) {
+            if (split->layers(stage) % parallel.vpp.value != 0) {
                 add(Severity::Error, parallel.vpp.origin,
                     Text{HEADROOM_TR("core", "%1 layers of a stage cannot be split into %2 chunks"),
-                         {formatCount(layers), formatCount(parallel.vpp.value)}});
+                         {formatCount(split->layers(stage)), formatCount(parallel.vpp.value)}});
                 return;
             }
         }
@@ -185,40 +199,13 @@ std::vector<Problem> validate(const TrainingPlan& plan)
 
 std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan)
 {
-    const ParallelPlan& parallel = plan.parallel;
-    const std::int64_t stages = parallel.pp.value;
-    if (stages < 1 || stages > plan.model.layers.value) {
-        return {};
+    std::vector<std::int64_t> layers;
+    if (const auto split = PipelineSplit::of(plan)) {
+        for (std::int64_t stage = 0; stage < split->stages(); ++stage) {
+            layers.push_back(split->layers(stage));
+        }
     }
-    const bool hasFirst = parallel.firstStageLayers.isKnown();
-    const bool hasLast = parallel.lastStageLayers.isKnown() && (stages > 1 || !hasFirst);
-    // The embedding and the loss take the place of a layer in the split when they are counted (theory.md 1.8).
-    const std::int64_t embedding = parallel.embedInSplit.value ? 1 : 0;
-    const std::int64_t loss = parallel.lossInSplit.value ? 1 : 0;
-    std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), 0);
-    std::int64_t rest = plan.model.layers.value + embedding + loss;
-    auto begin = layers.begin();
-    auto end = layers.end();
-    if (hasFirst) {
-        *begin++ = parallel.firstStageLayers.value;
-        rest -= parallel.firstStageLayers.value;
-    }
-    if (hasLast && begin != end) {
-        *--end = parallel.lastStageLayers.value;
-        rest -= parallel.lastStageLayers.value;
-    }
-    const std::int64_t open = end - begin;
-    if (rest < 0 || (open == 0 && rest != 0)) {
-        return {};
-    }
-    for (auto stage = begin; stage != end; ++stage) {
-        *stage = rest / open + (stage - begin < rest % open ? 1 : 0);
-    }
-    layers.front() -= embedding;
-    layers.back() -= loss;
-    return std::any_of(layers.begin(), layers.end(), [](std::int64_t count) { return count < 0; })
-        ? std::vector<std::int64_t>{}
-        : layers;
+    return layers;
 }
 
 } // namespace headroom

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plan/pipeline_split.h"
+
+namespace headroom {
+
+std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    const std::int64_t all = plan.model.layers.value;
+    const auto isCount = [all](const Count& count) { return count.value >= 0 && count.value <= all; };
+    PipelineSplit split;
+    split.m_stages = parallel.pp.value;
+    if (split.m_stages < 1 || split.m_stages > all) {
+        return std::nullopt;
+    }
+    const bool hasFirst = parallel.firstStageLayers.isKnown();
+    const bool hasLast = parallel.lastStageLayers.isKnown() && (split.m_stages > 1 || !hasFirst);
+    if ((hasFirst && !isCount(parallel.firstStageLayers)) || (hasLast && !isCount(parallel.lastStageLayers))) {
+        return std::nullopt;
+    }
+    // The embedding and the loss take the place of a layer in the split when they are counted (theory.md 1.8).
+    const std::int64_t embedding = parallel.embedInSplit.value ? 1 : 0;
+    const std::int64_t loss = parallel.lossInSplit.value ? 1 : 0;
+    const std::int64_t open = split.m_stages - (hasFirst ? 1 : 0) - (hasLast ? 1 : 0);
+    const std::int64_t rest = all + embedding + loss - (hasFirst ? parallel.firstStageLayers.value : 0)
+        - (hasLast ? parallel.lastStageLayers.value : 0);
+    if (rest < 0 || (open == 0 && rest != 0)) {
+        return std::nullopt;
+    }
+    split.m_base = open > 0 ? rest / open : 0;
+    split.m_remainder = open > 0 ? rest % open : 0;
+    split.m_firstInner = hasFirst ? 0 : 1;
+    const std::int64_t evenFirst = split.m_base + (split.m_remainder > 0 ? 1 : 0);
+    const std::int64_t onlyStage = hasLast && split.m_stages == 1 ? parallel.lastStageLayers.value : evenFirst;
+    split.m_first = (hasFirst ? parallel.firstStageLayers.value : onlyStage) - embedding;
+    split.m_last = hasLast ? parallel.lastStageLayers.value : split.m_base;
+    if (split.m_stages == 1) {
+        split.m_first -= loss;
+        split.m_last = split.m_first;
+    } else {
+        split.m_last -= loss;
+    }
+    return split.m_first < 0 || split.m_last < 0 ? std::nullopt : std::optional(split);
+}
+
+std::int64_t PipelineSplit::layers(std::int64_t stage) const
+{
+    if (stage == 0) {
+        return m_first;
+    }
+    if (stage == m_stages - 1) {
+        return m_last;
+    }
+    return m_base + (stage - 1 + m_firstInner < m_remainder ? 1 : 0);
+}
+
+} // namespace headroom

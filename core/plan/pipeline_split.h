@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/training_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace headroom {
+
+/// How the layers are spread over the pipeline stages (theory.md 1.8): explicit first and last counts, otherwise an
+/// even split with the remainder on the first stages. Closed form, so that long pipelines cost nothing.
+class PipelineSplit
+{
+public:
+    /// Null when the counts contradict each other or there are more stages than layers.
+    [[nodiscard]] static std::optional<PipelineSplit> of(const TrainingPlan& plan);
+
+    [[nodiscard]] std::int64_t stages() const { return m_stages; }
+    [[nodiscard]] std::int64_t layers(std::int64_t stage) const;
+    /// The first layer of a stage.
+    [[nodiscard]] std::int64_t firstLayer(std::int64_t stage) const
+    {
+        return sumBefore(stage, [](std::int64_t layers) { return layers; });
+    }
+    /// Sum of f(layers) over the stages in front of this one.
+    template <class F> [[nodiscard]] std::int64_t sumBefore(std::int64_t stage, F f) const
+    {
+        if (stage <= 0) {
+            return 0;
+        }
+        const std::int64_t inner = stage - 1; // all but the first are of the middle kind
+        const std::int64_t larger = std::clamp<std::int64_t>(m_remainder - m_firstInner, 0, inner);
+        return f(m_first) + larger * f(m_base + 1) + (inner - larger) * f(m_base);
+    }
+
+private:
+    std::int64_t m_stages = 1;
+    std::int64_t m_first = 0, m_last = 0; ///< layers of the end stages
+    std::int64_t m_base = 0, m_remainder = 0; ///< of the evenly split ones; the first m_remainder have one more
+    std::int64_t m_firstInner = 0; ///< place of stage 1 among the evenly split ones
+};
+
+} // namespace headroom
