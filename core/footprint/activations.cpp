@@ -55,6 +55,7 @@ LayerTensors commonTensors(const Architecture& model, const Split& split, double
         layer[NormStatistics] = 2 * (model.layerNorm ? 8.0 : 4.0) / real(split.outside());
     }
     addAttention(layer, model, split);
+    layer[DropoutMasks] = model.hiddenDropout ? stream : 0; // two masks of one byte a value
     layer[Scores] = scoreSize * real(model.heads) / real(split.tensor) * keysPerQuery;
     return layer;
 }
@@ -244,10 +245,11 @@ double scoreBytes(const TrainingPlan& plan)
     if (!plan.attention.impl.isKnown()) {
         return 0;
     }
+    const double dropout = plan.model.attnDropout.valueOr(0) > 0 ? 1 + 2 : 0;
     if (name == "eager") {
-        return 6;
+        return 6 + dropout;
     }
-    return isAny(name, {"unfused", "local", "math"}) ? 2 : 0;
+    return isAny(name, {"unfused", "local", "math"}) ? 2 + dropout : 0;
 }
 
 LayerTensors denseLayer(const Architecture& model, const Split& split, double scoreSize, double keysPerQuery)

@@ -19,6 +19,7 @@ enum class Kept : std::uint8_t {
     QueryKeyValue,
     AttentionOutput,
     LogSumExp,
+    DropoutMasks, ///< of attention's and the MLP's outputs
     Scores, ///< only where attention is not fused
     Hidden, ///< fc1 output
     Activated, ///< activation output, fc2 input
@@ -30,7 +31,7 @@ enum class Kept : std::uint8_t {
     SharedHidden,
     SharedActivated,
 };
-inline constexpr std::size_t keptCount = 18;
+inline constexpr std::size_t keptCount = 19;
 
 /// Bytes per token that one layer keeps on one GPU.
 struct LayerTensors
@@ -42,10 +43,11 @@ struct LayerTensors
     [[nodiscard]] double total() const;
 };
 
-/// Bytes per score (query, key, head) that attention keeps: 0 fused, 2 unfused, 6 in eager Python (theory.md 3.2, 3.6).
+/// Bytes per score (query, key, head) that attention keeps: none fused; unfused its 16-bit softmax, in eager
+/// Python an fp32 one too, with dropout also the mask and the dropped copy (theory.md 3.2, 3.6).
 [[nodiscard]] double scoreBytes(const TrainingPlan& plan);
 
-/// The fused layer of theory.md 3.2 with the corrections of its addenda: 16-bit tensors, no dropout, with rotary
+/// The fused layer of theory.md 3.2 with the corrections of its addenda: 16-bit tensors, with rotary
 /// positions q, k and v kept once. `keysPerQuery`: sequence length, for unfused attention.
 [[nodiscard]] LayerTensors denseLayer(const Architecture& model, const Split& split, double scoreBytes,
                                       double keysPerQuery);

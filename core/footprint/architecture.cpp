@@ -125,6 +125,7 @@ Architecture architectureOf(const TrainingPlan& plan)
     result.tied = model.tiedEmbeddings.valueOr(true);
     result.vocab = paddedVocabulary(model, positive(plan.parallel.tp));
     result.positions = model.learnedPositions.valueOr(false) ? size(model.maxPos, size(plan.batch.seq)) : 0;
+    result.hiddenDropout = model.hiddenDropout.valueOr(0) > 0;
     result.mtpLayers = size(model.mtpLayers);
     resolveExperts(plan.moe, result);
     return result;

@@ -20,6 +20,7 @@ struct Architecture
     std::int64_t vocab = 0; ///< padded for the plan's tensor parallelism
     std::int64_t positions = 0; ///< learned ones
     bool tied = true, qkvBias = false, outBias = false, mlpBias = false, qkNorm = false, layerNorm = false;
+    bool hiddenDropout = false;
 
     bool isMla = false;
     std::int64_t qLoraRank = 0, kvLoraRank = 0, nopeDim = 0, ropeDim = 0, valueDim = 0; ///< r_q, r_kv, n, r, v

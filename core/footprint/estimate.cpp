@@ -152,13 +152,17 @@ Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, 
         return inputs;
     }
     const Working working = workingOf(plan, calibration);
-    const std::vector<std::int64_t> layers = layersPerStage(plan);
-    footprint.stages.resize(layers.size());
+    const auto split = PipelineSplit::of(plan);
+    if (!split) {
+        return failure(Text{HEADROOM_TR("core", "The layers cannot be split over the pipeline stages as asked")});
+    }
+    footprint.stages.resize(static_cast<std::size_t>(split->stages()));
     footprint.fullestStage = 0;
     StageWorking fullest;
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        const StageWorking stage = stageWorking(working, layers, static_cast<std::int64_t>(i));
-        fillStage(working, stage, static_cast<std::int64_t>(i), footprint.stages[i]);
+    for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
+        const auto index = static_cast<std::int64_t>(i);
+        const StageWorking stage = stageWorking(working, *split, index);
+        fillStage(working, stage, index, footprint.stages[i]);
         if (i == 0 || footprint.stages[i].device > footprint.fullest().device) {
             footprint.fullestStage = i;
             fullest = stage;

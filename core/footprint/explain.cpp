@@ -2,7 +2,6 @@
 #include "footprint/estimate.h"
 
 #include "footprint/working.h"
-#include "plan/validity.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -321,12 +320,12 @@ Term peakTerm(const Page& page)
 std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibration, const Footprint& footprint,
                           std::size_t stage)
 {
-    const std::vector<std::int64_t> layers = layersPerStage(plan);
-    if (stage >= footprint.stages.size() || stage >= layers.size()) {
+    const auto split = PipelineSplit::of(plan);
+    if (!split || stage >= footprint.stages.size() || static_cast<std::int64_t>(stage) >= split->stages()) {
         return {};
     }
     const Working working = workingOf(plan, calibration);
-    const StageWorking own = stageWorking(working, layers, static_cast<std::int64_t>(stage));
+    const StageWorking own = stageWorking(working, *split, static_cast<std::int64_t>(stage));
     const Page page{plan, footprint, footprint.stages[stage], working, own};
     std::vector<Term> terms{blockTerm(page), parametersTerm(page), staticTerm(page), activationsTerm(page),
                             inFlightTerm(page)};

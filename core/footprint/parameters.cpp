@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/parameters.h"
 
+#include <string_view>
+#include <utility>
+
 namespace headroom {
 
 namespace {
@@ -10,16 +13,22 @@ namespace {
 class PartBuilder
 {
 public:
-    PartBuilder(std::int64_t tensorParallel, std::int64_t loraRank)
+    explicit PartBuilder(std::int64_t tensorParallel, const Adapters& adapters = {})
         : m_tensor(tensorParallel)
-        , m_rank(loraRank)
+        , m_adapters(adapters)
     {
     }
 
-    void replicated(Elements in, Elements out) { linear(in, out); }
-    void column(Elements in, Elements out) { linear(in, out / m_tensor); }
+    void replicated(Elements in, Elements out, Adapters::Target target = Adapters::Other) { linear(in, out, target); }
+    void column(Elements in, Elements out, Adapters::Target target = Adapters::Other)
+    {
+        linear(in, out / m_tensor, target);
+    }
     void columnBias(Elements out) { m_weights.vectors += out / m_tensor; }
-    void row(Elements in, Elements out) { linear(in / m_tensor, out); }
+    void row(Elements in, Elements out, Adapters::Target target = Adapters::Other)
+    {
+        linear(in / m_tensor, out, target);
+    }
     void vector(Elements length) { m_weights.vectors += length; }
     void table(Elements rows, Elements columns)
     {
@@ -31,32 +40,60 @@ public:
     [[nodiscard]] const Weights& weights() const { return m_weights; }
 
 private:
-    void linear(Elements in, Elements out)
+    void linear(Elements in, Elements out, Adapters::Target target)
     {
         m_weights.matrices += in * out;
         m_weights.factors += in + out;
-        m_weights.adapters += Elements(m_rank) * (in + out);
+        if ((m_adapters.targets & target) != 0) {
+            m_weights.adapters += Elements(m_adapters.rank) * (in + out);
+        }
     }
 
     Weights m_weights;
     std::int64_t m_tensor;
-    std::int64_t m_rank;
+    Adapters m_adapters;
 };
+
+/// 0 for names that mean no linear layer of a block.
+unsigned targetsNamed(std::string_view name)
+{
+    using T = Adapters;
+    constexpr std::array<std::pair<std::string_view, unsigned>, 16> names{{
+        {"q_proj", T::Query},
+        {"k_proj", T::Key},
+        {"v_proj", T::Value},
+        {"o_proj", T::Output},
+        {"gate_proj", T::MlpIn},
+        {"up_proj", T::MlpIn},
+        {"down_proj", T::MlpOut},
+        {"c_attn", T::Query | T::Key | T::Value},
+        {"query_key_value", T::Query | T::Key | T::Value},
+        {"qkv_proj", T::Query | T::Key | T::Value},
+        {"linear_qkv", T::Query | T::Key | T::Value},
+        {"linear_proj", T::Output},
+        {"linear_fc1", T::MlpIn},
+        {"linear_fc2", T::MlpOut},
+        {"all", Adapters{}.targets},
+        {"all-linear", Adapters{}.targets},
+    }};
+    const auto found = std::find_if(names.begin(), names.end(), [name](const auto& row) { return row.first == name; });
+    return found == names.end() ? 0 : found->second;
+}
 
 void addLatentAttention(PartBuilder& part, const Architecture& model)
 {
     const Elements queries = Elements(model.heads) * (Elements(model.nopeDim) + model.ropeDim);
     if (model.qLoraRank > 0) {
-        part.replicated(model.hidden, model.qLoraRank);
+        part.replicated(model.hidden, model.qLoraRank, Adapters::Query);
         part.vector(model.qLoraRank);
-        part.column(model.qLoraRank, queries);
+        part.column(model.qLoraRank, queries, Adapters::Query);
     } else {
-        part.column(model.hidden, queries);
+        part.column(model.hidden, queries, Adapters::Query);
     }
-    part.replicated(model.hidden, Elements(model.kvLoraRank) + model.ropeDim);
+    part.replicated(model.hidden, Elements(model.kvLoraRank) + model.ropeDim, Adapters::Key);
     part.vector(model.kvLoraRank);
-    part.column(model.kvLoraRank, Elements(model.heads) * (Elements(model.nopeDim) + model.valueDim));
-    part.row(Elements(model.heads) * model.valueDim, model.hidden);
+    part.column(model.kvLoraRank, Elements(model.heads) * (Elements(model.nopeDim) + model.valueDim), Adapters::Value);
+    part.row(Elements(model.heads) * model.valueDim, model.hidden, Adapters::Output);
 }
 
 void addAttention(PartBuilder& part, const Architecture& model, const Split& split)
@@ -70,15 +107,15 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
     // that reads as one group per rank.
     const std::int64_t groups = model.heads > 0 ? std::max(model.groups, split.tensor) : 1;
     const Elements keys = Elements(groups) * model.headDim;
-    part.column(model.hidden, queries);
-    part.column(model.hidden, keys);
-    part.column(model.hidden, keys);
+    part.column(model.hidden, queries, Adapters::Query);
+    part.column(model.hidden, keys, Adapters::Key);
+    part.column(model.hidden, keys, Adapters::Value);
     if (model.qkvBias) {
         part.columnBias(queries);
         part.columnBias(keys);
         part.columnBias(keys);
     }
-    part.row(queries, model.hidden);
+    part.row(queries, model.hidden, Adapters::Output);
     if (model.outBias) {
         part.vector(model.hidden);
     }
@@ -90,21 +127,21 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
 void addMlp(PartBuilder& part, std::int64_t hidden, std::int64_t ffn, std::int64_t gate, bool bias)
 {
     for (std::int64_t input = 0; input < gate; ++input) {
-        part.column(hidden, ffn);
+        part.column(hidden, ffn, Adapters::MlpIn);
         if (bias) {
             part.columnBias(ffn);
         }
     }
-    part.row(ffn, hidden);
+    part.row(ffn, hidden, Adapters::MlpOut);
     if (bias) {
         part.vector(hidden);
     }
 }
 
 /// The dense part of a layer: all of it, or everything but the routed experts.
-Weights layerWeights(const Architecture& model, const Split& split, std::int64_t loraRank, bool hasExperts)
+Weights layerWeights(const Architecture& model, const Split& split, const Adapters& adapters, bool hasExperts)
 {
-    PartBuilder part(split.tensor, loraRank);
+    PartBuilder part(split.tensor, adapters);
     addAttention(part, model, split);
     if (hasExperts) {
         part.replicated(model.hidden, model.experts);
@@ -125,20 +162,20 @@ Weights layerWeights(const Architecture& model, const Split& split, std::int64_t
 }
 
 /// The routed experts of one layer on one rank: E/ep of them, each split over its own tensor parallelism.
-Weights expertWeights(const Architecture& model, const Split& split, std::int64_t loraRank)
+Weights expertWeights(const Architecture& model, const Split& split, const Adapters& adapters)
 {
-    PartBuilder expert(split.expertTensor, loraRank);
+    PartBuilder expert(split.expertTensor, adapters);
     addMlp(expert, model.latent > 0 ? model.latent : model.hidden, model.expertFfn, model.gate, model.mlpBias);
     return expert.weights().times((Elements(model.experts) / split.expert).value());
 }
 
 Weights visionWeights(const VisionTower& tower, const Split& split)
 {
-    PartBuilder part(split.tensor, 0);
+    PartBuilder part(split.tensor);
     if (!tower.isPresent()) {
         return part.weights();
     }
-    PartBuilder layer(split.tensor, 0);
+    PartBuilder layer(split.tensor);
     for (int projection = 0; projection < 3; ++projection) {
         layer.column(tower.hidden, tower.hidden);
         if (tower.qkvBias) {
@@ -184,7 +221,7 @@ void addResampler(PartBuilder& part, const Projector& projector)
     if (projector.in != projector.hidden) {
         part.replicated(projector.in, width);
     }
-    PartBuilder block(1, 0);
+    PartBuilder block(1);
     for (int projection = 0; projection < 4; ++projection) {
         block.replicated(width, width);
     }
@@ -198,7 +235,7 @@ void addResampler(PartBuilder& part, const Projector& projector)
 /// Projectors are small and their weights are kept whole on every tensor-parallel rank.
 Weights projectorWeights(const Projector& projector, const VisionTower& tower)
 {
-    PartBuilder part(1, 0);
+    PartBuilder part(1);
     const Elements norm = Elements(tower.layerNorm ? 2 : 1) * projector.in;
     const Elements merged = Elements(projector.in) * projector.merge * projector.merge;
     Projector merger = projector;
@@ -234,7 +271,7 @@ Weights projectorWeights(const Projector& projector, const VisionTower& tower)
 /// Multi-token prediction: a layer, the projection that joins two states, three norms, for each depth (theory.md 1.4).
 Weights predictorWeights(const Architecture& model, const Split& split, const Weights& layer)
 {
-    PartBuilder part(split.tensor, 0);
+    PartBuilder part(split.tensor);
     part.add(layer);
     part.column(Elements(2) * model.hidden, model.hidden);
     part.vector(Elements(3) * model.norm());
@@ -242,6 +279,21 @@ Weights predictorWeights(const Architecture& model, const Split& split, const We
 }
 
 } // namespace
+
+Adapters adaptersOf(const TrainingPlan& plan)
+{
+    Adapters result;
+    if (!plan.lora.rank.isKnown() || plan.lora.rank.value <= 0) {
+        return result;
+    }
+    result.rank = plan.lora.rank.value;
+    unsigned targets = 0;
+    for (const std::string& name : plan.lora.targets.value) {
+        targets |= targetsNamed(name);
+    }
+    result.targets = targets != 0 ? targets : result.targets;
+    return result;
+}
 
 Weights& Weights::operator+=(const Weights& other)
 {
@@ -259,23 +311,23 @@ Weights Weights::times(std::int64_t count) const
 }
 
 ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision, const Projector& projector,
-                           const Split& split, std::int64_t loraRank)
+                           const Split& split, const Adapters& adapters)
 {
     ModelWeights result;
-    result.denseLayer = layerWeights(model, split, loraRank, false);
+    result.denseLayer = layerWeights(model, split, adapters, false);
     if (model.isMoe()) {
-        result.moeLayer = layerWeights(model, split, loraRank, true);
-        result.layerExperts = expertWeights(model, split, loraRank);
+        result.moeLayer = layerWeights(model, split, adapters, true);
+        result.layerExperts = expertWeights(model, split, adapters);
     }
-    PartBuilder table(split.tensor, 0);
+    PartBuilder table(split.tensor);
     table.table(Elements(model.vocab) / split.tensor, model.hidden);
-    PartBuilder embedding(split.tensor, 0);
+    PartBuilder embedding(split.tensor);
     embedding.add(table.weights());
     if (model.positions > 0) {
         embedding.table(model.positions, model.hidden);
     }
     result.embedding = embedding.weights();
-    PartBuilder head(split.tensor, 0);
+    PartBuilder head(split.tensor);
     if (!model.tied) {
         head.add(table.weights());
     }

@@ -34,6 +34,17 @@ struct StageWeights
     }
 };
 
+/// LoRA adapters: r·(in + out) for each adapted linear layer (theory.md 2.1).
+struct Adapters
+{
+    enum Target : std::uint8_t { Query = 1, Key = 2, Value = 4, Output = 8, MlpIn = 16, MlpOut = 32, Other = 64 };
+
+    std::int64_t rank = 0; ///< 0: none
+    unsigned targets = Query | Key | Value | Output | MlpIn | MlpOut;
+};
+/// Module names as Hugging Face and Megatron-LM have them; every linear layer of a block when none is named.
+[[nodiscard]] Adapters adaptersOf(const TrainingPlan& plan);
+
 /// The parts of a model as one GPU holds them after tensor and expert parallelism (theory.md 1.1 to 1.7).
 struct ModelWeights
 {
@@ -60,9 +71,8 @@ struct StageLayers
     [[nodiscard]] std::int64_t count() const { return ranges[0].count + ranges[1].count; }
 };
 
-/// `loraRank` 0: no adapters; otherwise every linear layer of a block gets one (r·(in + out), theory.md 2.1).
 [[nodiscard]] ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
-                                         const Projector& projector, const Split& split, std::int64_t loraRank = 0);
+                                         const Projector& projector, const Split& split, const Adapters& adapters = {});
 
 /// The share of one stage; `pipeline` is the number of stages (a tied head is a copy when there are several).
 [[nodiscard]] StageWeights stageWeights(const ModelWeights& weights, const Architecture& model,

@@ -8,19 +8,33 @@ namespace headroom {
 
 namespace {
 
-/// Micro-batches among the first `forwards` chunk passes that are at chunk 0: passes go round in blocks of p·v, of
-/// which the first p are chunk 0's.
+std::int64_t groupOf(const PipelineShape& pipeline)
+{
+    return pipeline.group > 0 ? pipeline.group : pipeline.stages;
+}
+
+std::int64_t allPasses(const PipelineShape& pipeline)
+{
+    return pipeline.microBatches * pipeline.chunks;
+}
+
+/// Micro-batches at chunk 0 among the first `forwards` chunk passes: passes go round in blocks of group·v, of which the
+/// first group is chunk 0's.
 std::int64_t firstChunkPasses(const PipelineShape& pipeline, std::int64_t forwards)
 {
-    const std::int64_t block = pipeline.stages * pipeline.chunks;
-    const std::int64_t passes = forwards / block * pipeline.stages + std::min(forwards % block, pipeline.stages);
+    const std::int64_t group = groupOf(pipeline);
+    const std::int64_t block = group * pipeline.chunks;
+    const std::int64_t passes = forwards / block * group + std::min(forwards % block, group);
     return std::min(passes, pipeline.microBatches);
 }
 
 InFlight interleaved(const PipelineShape& pipeline, std::int64_t stage)
 {
-    const std::int64_t passes = std::min(warmupChunks(pipeline, stage) + 1, pipeline.microBatches * pipeline.chunks);
-    return {static_cast<double>(passes) / static_cast<double>(pipeline.chunks), firstChunkPasses(pipeline, passes)};
+    const std::int64_t passes = std::min(warmupChunks(pipeline, stage) + 1, allPasses(pipeline));
+    // Chunk 0 comes last in backward: until then forward passes go on, one for each backward pass of the other chunks.
+    const std::int64_t beforeRelease = passes + (pipeline.chunks - 1) * groupOf(pipeline);
+    return {static_cast<double>(passes) / static_cast<double>(pipeline.chunks),
+            firstChunkPasses(pipeline, std::min(beforeRelease, allPasses(pipeline)))};
 }
 
 InFlight atMost(double units, std::int64_t microBatches)
@@ -38,8 +52,8 @@ std::int64_t InFlight::microBatches() const
 
 std::int64_t warmupChunks(const PipelineShape& pipeline, std::int64_t stage)
 {
-    const std::int64_t warmup = 2 * (pipeline.stages - stage - 1) + (pipeline.chunks - 1) * pipeline.stages;
-    return std::min(warmup, pipeline.microBatches * pipeline.chunks);
+    const std::int64_t warmup = 2 * (pipeline.stages - stage - 1) + (pipeline.chunks - 1) * groupOf(pipeline);
+    return std::min(warmup, allPasses(pipeline));
 }
 
 PipelineShape effectivePipeline(PipelineShape pipeline)

@@ -13,6 +13,7 @@ struct PipelineShape
     std::int64_t stages = 1; ///< p
     std::int64_t chunks = 1; ///< v: model chunks of a stage, for interleaving
     std::int64_t microBatches = 1; ///< m, per step
+    std::int64_t group = 0; ///< micro-batches of a chunk run in a row when interleaving; 0: p
 };
 
 /// What one stage holds of unfinished micro-batches at its fullest moment.
@@ -33,7 +34,7 @@ struct InFlight
 [[nodiscard]] InFlight inFlight(const PipelineShape& pipeline, std::int64_t stage, double weightShare = 1.0);
 
 /// Forward passes of chunks that an interleaved stage runs before its first backward pass (Megatron-LM
-/// pipeline_parallel/schedules.py, group size p).
+/// pipeline_parallel/schedules.py).
 [[nodiscard]] std::int64_t warmupChunks(const PipelineShape& pipeline, std::int64_t stage);
 
 /// Interleaving only happens with several stages and chunks; one stage runs one micro-batch after the other.

@@ -164,7 +164,7 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
         recipe.factored = bytesPerElement(DataType::Fp32);
     }
     const bool isMainGradient = is16Bit(types.params) && types.grads == DataType::Fp32;
-    recipe.gradientsPersist = isMainGradient || plan.shard.distOpt.value;
+    recipe.gradientsPersist = isMainGradient || recipe.gradientCopy > 0 || plan.shard.distOpt.value;
     return recipe;
 }
 

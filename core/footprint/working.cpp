@@ -4,38 +4,31 @@
 #include "plan/batch.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace headroom {
 
 namespace {
 
-StageLayers foldedLayers(std::span<const std::int64_t> counts, std::size_t stage)
+StageLayers foldedLayers(const PipelineSplit& split, std::int64_t stage)
 {
-    const auto before = counts.first(stage);
-    const std::int64_t layers = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    const auto firstHalf = [](std::int64_t sum, std::int64_t count) { return sum + (count + 1) / 2; };
-    const auto secondHalf = [](std::int64_t sum, std::int64_t count) { return sum + count / 2; };
-    const std::int64_t begin = std::accumulate(before.begin(), before.end(), std::int64_t{0}, firstHalf);
-    const std::int64_t end = layers - std::accumulate(before.begin(), before.end(), std::int64_t{0}, secondHalf);
+    const auto firstHalf = [](std::int64_t layers) { return (layers + 1) / 2; };
+    const auto secondHalf = [](std::int64_t layers) { return layers / 2; };
+    const std::int64_t own = split.layers(stage);
+    const std::int64_t last = split.stages() - 1;
+    const std::int64_t end = split.firstLayer(last) + split.layers(last) - split.sumBefore(stage, secondHalf);
     StageLayers result;
-    result.ranges[0] = {begin, firstHalf(0, counts[stage])};
-    result.ranges[1] = {end - secondHalf(0, counts[stage]), secondHalf(0, counts[stage])};
+    result.ranges[0] = {split.sumBefore(stage, firstHalf), firstHalf(own)};
+    result.ranges[1] = {end - secondHalf(own), secondHalf(own)};
     result.holdsEmbedding = result.holdsHead = stage == 0;
     return result;
-}
-
-StageLayers::Range rangeOf(std::span<const std::int64_t> counts, std::size_t stage)
-{
-    const auto before = counts.first(stage);
-    return {std::accumulate(before.begin(), before.end(), std::int64_t{0}), counts[stage]};
 }
 
 PipelineShape pipelineOf(const TrainingPlan& plan, const Split& split)
 {
     constexpr std::int64_t most = 1'000'000'000;
     PipelineShape shape{plan.parallel.schedule.value, split.pipeline, split.chunks,
-                        std::clamp<std::int64_t>(microBatchesPerStep(plan), 1, most)};
+                        std::clamp<std::int64_t>(microBatchesPerStep(plan), 1, most),
+                        std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(0), 0, most)};
     shape = effectivePipeline(shape);
     if (isFolded(shape.schedule) || shape.schedule == Schedule::DualPipe) {
         shape.chunks = 2;
@@ -52,18 +45,18 @@ double StageWorking::allActivations() const
     return held.units * activations.kept + static_cast<double>(held.firstChunk) * vision;
 }
 
-StageLayers stageLayers(std::span<const std::int64_t> counts, std::int64_t stage, Schedule schedule)
+StageLayers stageLayers(const PipelineSplit& split, std::int64_t stage, Schedule schedule)
 {
-    const auto index = static_cast<std::size_t>(stage);
     if (isFolded(schedule)) {
-        return foldedLayers(counts, index);
+        return foldedLayers(split, stage);
     }
+    const std::int64_t last = split.stages() - 1;
     StageLayers result;
-    result.ranges[0] = rangeOf(counts, index);
-    result.holdsEmbedding = index == 0;
-    result.holdsHead = index + 1 == counts.size();
+    result.ranges[0] = {split.firstLayer(stage), split.layers(stage)};
+    result.holdsEmbedding = stage == 0;
+    result.holdsHead = stage == last;
     if (layerCopies(schedule) > 1) {
-        result.ranges[1] = rangeOf(counts, counts.size() - 1 - index);
+        result.ranges[1] = {split.firstLayer(last - stage), split.layers(last - stage)};
         result.holdsEmbedding = result.holdsHead = result.holdsEmbedding || result.holdsHead;
     }
     return result;
@@ -79,8 +72,7 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
     result.trainable = trainableOf(plan);
     result.pipeline = pipelineOf(plan, result.split);
     result.split.chunks = result.pipeline.chunks;
-    const std::int64_t rank = result.trainable.adapters ? plan.lora.rank.value : 0;
-    result.weights = weightsPerGpu(result.model, result.tower, result.projector, result.split, rank);
+    result.weights = weightsPerGpu(result.model, result.tower, result.projector, result.split, adaptersOf(plan));
     result.recipe = stateRecipe(plan);
     result.sharding = shardingOf(plan, result.split);
     result.activations = activationModel(plan, result.model, result.tower, result.projector, result.split, calibration);
@@ -88,10 +80,10 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
     return result;
 }
 
-StageWorking stageWorking(const Working& working, std::span<const std::int64_t> layersPerStage, std::int64_t stage)
+StageWorking stageWorking(const Working& working, const PipelineSplit& split, std::int64_t stage)
 {
     StageWorking result;
-    result.layers = stageLayers(layersPerStage, stage, working.pipeline.schedule);
+    result.layers = stageLayers(split, stage, working.pipeline.schedule);
     result.weights = stageWeights(working.weights, working.model, result.layers, working.pipeline.stages);
     result.state = stateBytes(result.weights, working.recipe, working.sharding, working.trainable);
     std::int64_t expertLayers = 0;

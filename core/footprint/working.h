@@ -7,8 +7,7 @@
 #include "footprint/parameters.h"
 #include "footprint/schedule.h"
 #include "footprint/state.h"
-
-#include <span>
+#include "plan/pipeline_split.h"
 
 namespace headroom {
 
@@ -45,12 +44,10 @@ struct StageWorking
     /// All micro-batches held at the fullest moment.
     [[nodiscard]] double allActivations() const;
 };
-[[nodiscard]] StageWorking stageWorking(const Working& working, std::span<const std::int64_t> layersPerStage,
-                                        std::int64_t stage);
+[[nodiscard]] StageWorking stageWorking(const Working& working, const PipelineSplit& split, std::int64_t stage);
 
 /// The layers a GPU of this stage holds under the schedule.
-[[nodiscard]] StageLayers stageLayers(std::span<const std::int64_t> layersPerStage, std::int64_t stage,
-                                      Schedule schedule);
+[[nodiscard]] StageLayers stageLayers(const PipelineSplit& split, std::int64_t stage, Schedule schedule);
 
 /// Bytes of the CUDA context and the libraries outside the allocator. A prior: no dependable public figure exists for
 /// current GPUs, 400 to 600 MiB are usual (theory.md 6.1). Communication libraries are not in it.

@@ -218,6 +218,7 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
 template <class Group, class Visitor> void visitLora(Group& group, Visitor&& visit)
 {
     visit("lora.rank", group.rank);
+    visit("lora.targets", group.targets);
 }
 
 template <class Group, class Visitor> void visitHardware(Group& group, Visitor&& visit)

@@ -164,6 +164,7 @@ struct ImplementationPlan
 struct LoraPlan
 {
     Count rank;
+    Names targets; ///< modules with adapters, q_proj …; every linear layer of the blocks when not given
 };
 
 struct HardwarePlan
