@@ -11,10 +11,10 @@ namespace headroom {
 
 CapacityLine::CapacityLine(PlotCanvas& plot, QCPAxisRect& rect)
     : m_plot(plot)
-    , m_line(new QCPItemStraightLine(&plot))
     , m_label(new QCPItemText(&plot))
+    , m_line(new QCPItemStraightLine(&plot))
 {
-    for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(m_line), static_cast<QCPAbstractItem*>(m_label)}) {
+    for (QCPAbstractItem* item : {static_cast<QCPAbstractItem*>(m_label), static_cast<QCPAbstractItem*>(m_line)}) {
         item->setSelectable(false);
         item->setVisible(false);
         item->setClipAxisRect(&rect);
@@ -26,7 +26,7 @@ CapacityLine::CapacityLine(PlotCanvas& plot, QCPAxisRect& rect)
     }
     m_label->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
     m_label->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    m_label->setPadding(QMargins(3, 0, 3, 1));
+    m_label->setPadding(QMargins(3, 0, 3, 2));
     m_label->setClipToAxisRect(false);
 }
 

@@ -30,8 +30,8 @@ public:
 
 private:
     PlotCanvas& m_plot;
+    QCPItemText* m_label; // before the line, which is drawn over the label's background
     QCPItemStraightLine* m_line;
-    QCPItemText* m_label;
     std::optional<Bytes> m_capacity;
     bool m_isVisible = true;
 };

@@ -14,9 +14,16 @@ namespace headroom {
 
 namespace {
 
-constexpr int markWidth = 16;
+constexpr int lineWidth = 16;
+constexpr int shapeWidth = 10;
 constexpr int markGap = 6;
 constexpr int columnGap = 14;
+
+int markWidth(ChartLegend::Mark mark)
+{
+    const bool isLine = mark == ChartLegend::Mark::Line || mark == ChartLegend::Mark::DashedLine;
+    return isLine ? lineWidth : shapeWidth;
+}
 
 void drawMark(QPainter& painter, const QRectF& area, ChartLegend::Mark mark, const QColor& color)
 {
@@ -33,10 +40,10 @@ void drawMark(QPainter& painter, const QRectF& area, ChartLegend::Mark mark, con
         break;
     }
     case ChartLegend::Mark::Square:
-        painter.fillRect(QRectF(area.right() - 10, centre.y() - 5, 10, 10), color);
+        painter.fillRect(QRectF(area.left(), centre.y() - 5, 10, 10), color);
         break;
     case ChartLegend::Mark::Diamond: {
-        const double x = area.right() - 5;
+        const double x = centre.x();
         const std::array<QPointF, 4> corners{QPointF(x, centre.y() - 5), QPointF(x + 5, centre.y()),
                                              QPointF(x, centre.y() + 5), QPointF(x - 5, centre.y())};
         painter.setPen(Qt::NoPen);
@@ -49,7 +56,7 @@ void drawMark(QPainter& painter, const QRectF& area, ChartLegend::Mark mark, con
         pen.setDashPattern({3, 2});
         painter.setPen(pen);
         painter.setBrush(Qt::NoBrush);
-        painter.drawRect(QRectF(area.right() - 10.5, centre.y() - 5.5, 10, 10));
+        painter.drawRect(QRectF(area.left() + 0.5, centre.y() - 4.5, 9, 9));
         break;
     }
     }
@@ -82,7 +89,8 @@ public:
 
     [[nodiscard]] QSize sizeHint() const override
     {
-        return {markWidth + markGap + fontMetrics().horizontalAdvance(text()) + 4, fontMetrics().height() + 4};
+        const QFontMetrics metrics(smallFont());
+        return {markWidth(m_entry.mark) + markGap + metrics.horizontalAdvance(text()) + 4, metrics.height() + 4};
     }
 
 protected:
@@ -91,12 +99,13 @@ protected:
         const Theme& theme = Theme::current();
         const bool isOff = isCheckable() && !isChecked();
         QPainter painter(this);
-        drawMark(painter, QRectF(1, 0, markWidth, height()), m_entry.mark, isOff ? theme.border : m_entry.color);
+        const int width = markWidth(m_entry.mark);
+        drawMark(painter, QRectF(1, 0, width, height()), m_entry.mark, isOff ? theme.border : m_entry.color);
         painter.setPen(isOff ? theme.mutedText : theme.text);
-        QFont shown = font();
+        QFont shown = smallFont();
         shown.setStrikeOut(isOff);
         painter.setFont(shown);
-        painter.drawText(rect().adjusted(markWidth + markGap, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
+        painter.drawText(rect().adjusted(width + markGap, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
         if (hasFocus()) {
             painter.setPen(theme.accent);
             painter.setBrush(Qt::NoBrush);
@@ -105,6 +114,15 @@ protected:
     }
 
 private:
+    /// Not set on the parent: a style sheet stops fonts from being inherited.
+    [[nodiscard]] QFont smallFont() const
+    {
+        QFont small = font();
+        if (small.pointSizeF() > 0)
+            small.setPointSizeF(small.pointSizeF() * 0.92);
+        return small;
+    }
+
     ChartLegend::Entry m_entry;
 };
 
@@ -114,10 +132,6 @@ ChartLegend::ChartLegend(QWidget* parent)
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
-    QFont small = font();
-    if (small.pointSizeF() > 0)
-        small.setPointSizeF(small.pointSizeF() * 0.92);
-    setFont(small);
 }
 
 void ChartLegend::setEntries(std::vector<Entry> entries)
@@ -193,7 +207,7 @@ void ChartLegend::place()
 
 QSize ChartLegend::cell() const
 {
-    QSize size(1, m_buttons.empty() ? 0 : fontMetrics().height() + 4);
+    QSize size(1, 0);
     for (const LegendEntry* button : m_buttons)
         size = size.expandedTo(button->sizeHint() + QSize(columnGap, 0));
     return size;

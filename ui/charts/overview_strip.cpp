@@ -85,7 +85,7 @@ void OverviewStrip::setLine(const StepLine& line)
     // The strip shows shape, not size: its own range, never so narrow that noise looks like news.
     const auto [low, high] = std::minmax_element(few.bytes.begin(), few.bytes.end());
     const double top = Bytes{*high}.gib();
-    const double bottom = std::min(Bytes{*low}.gib(), top * 0.8);
+    const double bottom = std::min(Bytes{*low}.gib(), top * 0.9);
     const double pad = std::max((top - bottom) * 0.15, 1e-9);
     m_graph->valueAxis()->setRange(bottom - pad, top + pad);
 }

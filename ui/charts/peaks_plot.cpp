@@ -128,6 +128,7 @@ void PeaksPlot::setMessage(const QString& message)
     const bool isChart = message.isEmpty();
     for (QCPAxis* axis : {stepAxis(), bytesAxis()})
         axis->setTickLabels(isChart);
+    bytesAxis()->grid()->setVisible(isChart);
     m_unit->setVisible(isChart);
     m_overview.setVisible(isChart);
     m_capacityLine.setVisible(isChart);

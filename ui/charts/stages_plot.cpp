@@ -14,6 +14,7 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t cachePart = stackPartCount - 1;
+constexpr int labelRoom = 50; // pixels of the bytes axis' labels
 constexpr Bytes leastCache = mib(1); // rounding is no cache
 
 /// "stage 3" under a bar, or the number alone, thinned, where bars stand close.
@@ -29,7 +30,8 @@ protected:
     double getTickStep(const QCPRange& range) override
     {
         const QFontMetricsF metrics(m_plot.smallFont());
-        const double pixelsPerStage = m_plot.axisRect()->width() / range.size();
+        // Ticks are made before the layout, which gives the axis rect its width: the viewport's, less the labels.
+        const double pixelsPerStage = std::max(m_plot.viewport().width() - labelRoom, 10) / range.size();
         m_isLong = metrics.horizontalAdvance(StagesPlot::tr("stage %1").arg(88)) + 8 < pixelsPerStage;
         const double needed = m_isLong ? 1 : (metrics.horizontalAdvance(QStringLiteral("888")) + 6) / pixelsPerStage;
         double step = 1;
@@ -183,6 +185,7 @@ void StagesPlot::setMessage(const QString& message)
     const bool isChart = message.isEmpty();
     for (QCPAxis* axis : {stageAxis(), bytesAxis()})
         axis->setTickLabels(isChart);
+    bytesAxis()->grid()->setVisible(isChart);
     m_unit->setVisible(isChart);
     m_capacityLine.setVisible(isChart);
     scheduleReplot();

@@ -42,7 +42,9 @@ QString styleSheet(const Theme& theme)
     QFile file(QStringLiteral(":/theme/headroom.qss"));
     if (!file.open(QIODevice::ReadOnly))
         return {};
-    const QString source = QString::fromUtf8(file.readAll());
+    QString source = QString::fromUtf8(file.readAll());
+    source.replace(QStringLiteral("@variant"),
+                   theme.isDark ? QStringLiteral("dark") : QStringLiteral("light")); // of the pictures
     const QHash<QString, QColor> colors = colorsOf(theme);
     QString sheet;
     qsizetype position = 0;
