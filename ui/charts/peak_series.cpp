@@ -47,19 +47,6 @@ private:
     bool m_isSorted = true;
 };
 
-std::vector<std::int32_t> ranksOf(const Run& run)
-{
-    std::vector<bool> isSeen(1U << 16U);
-    for (const std::int16_t rank : run.rank)
-        isSeen[static_cast<std::uint16_t>(rank)] = true;
-    std::vector<std::int32_t> ranks;
-    for (std::int32_t rank = 0; rank < (1 << 15); ++rank) {
-        if (isSeen[static_cast<std::size_t>(rank)])
-            ranks.push_back(rank);
-    }
-    return ranks;
-}
-
 } // namespace
 
 std::optional<std::size_t> StepLine::holdLast(std::int64_t step) const
@@ -94,7 +81,7 @@ PeakSeries makePeakSeries(const Run& run, std::optional<int> rank)
 
     PeakSeries series;
     series.rank = rank;
-    series.ranks = ranksOf(run);
+    series.ranks = run.ranks();
     series.overall = overall.finish();
     series.reserved = reserved.finish();
     for (std::size_t phase = 0; phase < phases.size(); ++phase) {

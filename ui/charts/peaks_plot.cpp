@@ -112,6 +112,7 @@ void PeaksPlot::setSeries(std::shared_ptr<const Run> run, std::shared_ptr<const 
         pinCursor(m_series->overall.steps[*peak]); // the first question's answer, without a move of the hand
     else if (m_view)
         m_view->setCursor({});
+    showCursor(); // at the same step as before it reads other values
 }
 
 void PeaksPlot::setCapacity(std::optional<Bytes> capacity, const QString& label)
@@ -144,6 +145,7 @@ void PeaksPlot::setPhaseVisible(std::uint8_t phase, bool visible)
     for (std::size_t i = 0; i < m_phaseGraphs.size(); ++i)
         m_phaseGraphs[i]->setVisible(isPhaseVisible(m_series->phases[i].phase));
     fitValues();
+    showCursor();
     scheduleReplot();
 }
 
@@ -153,6 +155,7 @@ void PeaksPlot::setReservedVisible(bool visible)
     if (m_reservedGraph)
         m_reservedGraph->setVisible(visible);
     fitValues();
+    showCursor();
     scheduleReplot();
 }
 

@@ -177,9 +177,11 @@ QString StagesChart::description() const
     std::size_t fullest = 0;
     for (std::size_t i = 1; i < m_plot->stageCount(); ++i)
         fullest = m_plot->mark(i).total > m_plot->mark(fullest).total ? i : fullest;
-    QString text = tr("%n stages; the fullest is stage %1 with %2.", nullptr, static_cast<int>(m_plot->stageCount()))
-                       .arg(fullest)
-                       .arg(bytesText(*m_plot->mark(fullest).total));
+    const auto count = static_cast<int>(m_plot->stageCount());
+    const QString total = bytesText(*m_plot->mark(fullest).total);
+    QString text = count == 1
+        ? tr("One stage with %1.").arg(total)
+        : tr("%n stages; the fullest is stage %1 with %2.", nullptr, count).arg(fullest).arg(total);
     if (m_plot->capacity())
         text += u' ' + tr("Capacity %1.").arg(bytesText(*m_plot->capacity(), 1));
     const std::optional<int> selected = selectedStage();
@@ -199,8 +201,9 @@ QString StagesChart::values() const
         text += u'\t' + QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())) + u"_bytes";
     }
     text += u"\tunused_cache_bytes\tdevice_bytes\tbaseline_device_bytes\tmeasured_bytes\n"_qs;
-    const auto cell
-        = [](const std::optional<Bytes>& bytes) { return u'\t' + (bytes ? QString::number(bytes->value) : QString()); };
+    const auto cell = [](const std::optional<Bytes>& bytes) -> QString {
+        return u'\t' + (bytes ? QString::number(bytes->value) : QString());
+    };
     for (std::size_t stage = 0; stage < m_plot->stageCount(); ++stage) {
         text += QString::number(stage);
         for (const Bytes part : m_plot->stages()[stage])

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 namespace headroom {
 
@@ -57,9 +57,15 @@ private:
     bool m_isLong = true;
 };
 
+/// Estimates of absurd plans are clamped to the largest number: their sum has to stay there.
 Bytes sumOf(const StackParts& parts)
 {
-    return std::accumulate(parts.begin(), parts.end(), Bytes{});
+    Bytes sum;
+    for (const Bytes part : parts) {
+        if (__builtin_add_overflow(sum.value, part.value, &sum.value))
+            return {std::numeric_limits<std::int64_t>::max()};
+    }
+    return sum;
 }
 
 QCPItemText* makeText(QCustomPlot* plot)
