@@ -220,43 +220,9 @@ Fault readUnit(Cursor& cursor, std::optional<double>& factor)
     return begin == cursor.at && (ahead.at > begin || next == '/' || next == '%') ? Fault::UnknownUnit : Fault::None;
 }
 
-} // namespace
-
-namespace {
-
-/// The usual amount, "31.25GiB" or "40960MiB" before a blank or the line's end; others are faults here.
-FieldValue<std::int64_t> readUsualAmount(std::string_view line, std::size_t begin)
+/// Values in any other form than the usual one, which the public functions read without detours; or none at all.
+FieldValue<std::int64_t> readUnusualAmount(std::string_view line, std::size_t begin)
 {
-    std::size_t at = begin;
-    std::uint64_t mantissa = readDigits(line, at);
-    std::size_t digits = at - begin;
-    std::size_t decimals = 0;
-    if (at < line.size() && line[at] == '.') {
-        const std::size_t point = at++;
-        mantissa = readDigits(line, at, mantissa);
-        decimals = at - point - 1;
-        digits += decimals;
-    }
-    const bool usual = digits > 0 && digits <= 15 && at + 3 <= line.size() && line[at + 1] == 'i' && line[at + 2] == 'B'
-        && (line[at] == 'G' || line[at] == 'M') && endsValue(line, at + 3);
-    if (!usual) {
-        return {0, begin, Fault::NotANumber};
-    }
-    // Exact up to the division: 15 digits times a power of two.
-    const double bytes = static_cast<double>(mantissa) * (line[at] == 'G' ? 0x1p30 : 0x1p20) / powersOfTen[decimals];
-    if (bytes > largestAmount) {
-        return {0, begin, Fault::TooLarge};
-    }
-    return {static_cast<std::int64_t>(bytes + 0.5), at + 3};
-}
-
-} // namespace
-
-FieldValue<std::int64_t> readAmount(std::string_view line, std::size_t begin)
-{
-    if (const FieldValue<std::int64_t> usual = readUsualAmount(line, begin); usual.fault == Fault::None) {
-        return usual;
-    }
     Cursor cursor{line, begin};
     cursor.skipBlanks();
     cursor.skipQuote();
@@ -280,14 +246,9 @@ FieldValue<std::int64_t> readAmount(std::string_view line, std::size_t begin)
     return {fault == Fault::None ? static_cast<std::int64_t>(bytes + 0.5) : 0, cursor.at, fault};
 }
 
-FieldValue<std::int64_t> readWhole(std::string_view line, std::size_t begin, std::int64_t smallest,
-                                   std::int64_t largest)
+FieldValue<std::int64_t> readUnusualWhole(std::string_view line, std::size_t begin, std::int64_t smallest,
+                                          std::int64_t largest)
 {
-    std::size_t end = begin;
-    const std::uint64_t usual = readDigits(line, end);
-    if (end > begin && end - begin <= 18 && endsValue(line, end) && usual <= static_cast<std::uint64_t>(largest)) {
-        return {static_cast<std::int64_t>(usual), end};
-    }
     Cursor cursor{line, begin};
     cursor.skipBlanks();
     cursor.skipQuote();
@@ -303,6 +264,68 @@ FieldValue<std::int64_t> readWhole(std::string_view line, std::size_t begin, std
         fault = Fault::TooLarge;
     }
     return {fault == Fault::None ? static_cast<std::int64_t>(value) : 0, cursor.at, fault};
+}
+
+FieldValue<std::string_view> readUnusualName(std::string_view line, std::size_t begin)
+{
+    Cursor cursor{line, begin};
+    cursor.skipBlanks();
+    const char quote = cursor.skipQuote();
+    if (isPlaceholder(cursor.peek())) {
+        return {{}, cursor.at, Fault::Placeholder};
+    }
+    const std::size_t first = cursor.at;
+    const auto belongs = [&](char c) { return continuesWord(c) || (quote != '\0' && c == ' '); };
+    while (belongs(cursor.peek())) {
+        ++cursor.at;
+    }
+    std::string_view name = line.substr(first, cursor.at - first);
+    while (!name.empty() && (name.back() == '.' || name.back() == '-')) {
+        name.remove_suffix(1); // the end of a sentence or of an arrow, not of a name
+    }
+    const bool isKey = cursor.peek() == '='; // "phase= step=3"
+    const bool readable
+        = !name.empty() && name.size() <= longestName && !isKey && static_cast<unsigned char>(cursor.peek()) < 0x80;
+    return {name, isKey ? first : cursor.at, readable ? Fault::None : Fault::Missing};
+}
+
+} // namespace
+
+/// The usual amount is "31.25GiB" or "40960MiB" before a blank or the line's end.
+FieldValue<std::int64_t> readAmount(std::string_view line, std::size_t begin)
+{
+    std::size_t at = begin;
+    std::uint64_t mantissa = readDigits(line, at);
+    std::size_t digits = at - begin;
+    std::size_t decimals = 0;
+    if (at < line.size() && line[at] == '.') {
+        const std::size_t point = at++;
+        mantissa = readDigits(line, at, mantissa);
+        decimals = at - point - 1;
+        digits += decimals;
+    }
+    const bool usual = digits > 0 && digits <= 15 && at + 3 <= line.size() && line[at + 1] == 'i' && line[at + 2] == 'B'
+        && (line[at] == 'G' || line[at] == 'M') && endsValue(line, at + 3);
+    if (!usual) {
+        return readUnusualAmount(line, begin);
+    }
+    // Exact up to the division: 15 digits times a power of two.
+    const double bytes = static_cast<double>(mantissa) * (line[at] == 'G' ? 0x1p30 : 0x1p20) / powersOfTen[decimals];
+    if (bytes > largestAmount) {
+        return {0, begin, Fault::TooLarge};
+    }
+    return {static_cast<std::int64_t>(bytes + 0.5), at + 3};
+}
+
+FieldValue<std::int64_t> readWhole(std::string_view line, std::size_t begin, std::int64_t smallest,
+                                   std::int64_t largest)
+{
+    std::size_t end = begin;
+    const std::uint64_t usual = readDigits(line, end);
+    if (end > begin && end - begin <= 18 && endsValue(line, end) && usual <= static_cast<std::uint64_t>(largest)) {
+        return {static_cast<std::int64_t>(usual), end};
+    }
+    return readUnusualWhole(line, begin, smallest, largest);
 }
 
 FieldValue<double> readReal(std::string_view line, std::size_t begin)
@@ -359,25 +382,15 @@ FieldValue<float> readSeconds(std::string_view line, std::size_t begin)
 
 FieldValue<std::string_view> readName(std::string_view line, std::size_t begin)
 {
-    Cursor cursor{line, begin};
-    cursor.skipBlanks();
-    const char quote = cursor.skipQuote();
-    if (isPlaceholder(cursor.peek())) {
-        return {{}, cursor.at, Fault::Placeholder};
+    std::size_t end = begin;
+    while (end < line.size() && continuesWord(line[end])) {
+        ++end;
     }
-    const std::size_t first = cursor.at;
-    const auto belongs = [&](char c) { return continuesWord(c) || (quote != '\0' && c == ' '); };
-    while (belongs(cursor.peek())) {
-        ++cursor.at;
+    if (end > begin && end - begin <= longestName && end < line.size() && line[end] == ' ' && line[end - 1] != '.'
+        && line[end - 1] != '-') {
+        return {line.substr(begin, end - begin), end};
     }
-    std::string_view name = line.substr(first, cursor.at - first);
-    while (!name.empty() && (name.back() == '.' || name.back() == '-')) {
-        name.remove_suffix(1); // the end of a sentence or of an arrow, not of a name
-    }
-    const bool isKey = cursor.peek() == '='; // "phase= step=3"
-    const bool readable
-        = !name.empty() && name.size() <= longestName && !isKey && static_cast<unsigned char>(cursor.peek()) < 0x80;
-    return {name, isKey ? first : cursor.at, readable ? Fault::None : Fault::Missing};
+    return readUnusualName(line, begin);
 }
 
 } // namespace headroom

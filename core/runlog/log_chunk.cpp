@@ -192,10 +192,18 @@ void RunAssembler::add(const LogChunk& chunk)
 void RunAssembler::addLines(const LogChunk& chunk)
 {
     constexpr std::int64_t largest = std::numeric_limits<std::uint32_t>::max();
-    for (const std::uint32_t line : chunk.line) {
-        m_run.line.push_back(static_cast<std::uint32_t>(std::min(m_lines + line + 1, largest)));
-    }
-    if (!chunk.line.empty() && m_lines + chunk.line.back() + 1 > largest) {
+    const std::size_t first = m_run.line.size();
+    append(m_run.line, chunk.line);
+    const bool fits = chunk.line.empty() || m_lines + chunk.line.back() + 1 <= largest;
+    if (fits) {
+        const auto before = static_cast<std::uint32_t>(m_lines + 1);
+        for (std::size_t i = first; i < m_run.line.size(); ++i) {
+            m_run.line[i] += before;
+        }
+    } else {
+        for (std::size_t i = first; i < m_run.line.size(); ++i) {
+            m_run.line[i] = static_cast<std::uint32_t>(std::min(m_lines + m_run.line[i] + 1, largest));
+        }
         fileProblem(Severity::Warning,
                     Text(HEADROOM_TR("core", "line numbers are counted up to %1 only"), {std::to_string(largest)}));
     }
