@@ -33,7 +33,7 @@ QString sentenceFor(const StageFootprint& stage, std::optional<Bytes> capacity)
         return Words::tr("Peaks at %1 in %2 on stage %3. Choose a GPU to see whether it fits")
             .arg(gibText(stage.device), phase, number);
     }
-    const QString peak = gibNumber(stage.device);
+    const QString peak = plainGib(stage.device);
     switch (levelOf(stage.device, *capacity)) {
     case Verdict::Level::DoesNotFit:
         return Words::tr("Does not fit: stage %1 peaks at %2 of %3 in %4, %5 over")
@@ -84,7 +84,7 @@ Verdict judgeLog(const VerdictInput& input, std::size_t peak)
         verdict.level = levelOf(record.allocated, *input.capacity);
         verdict.sentence
             = Words::tr("Measured peak %1 of %2 in %3, step %4 (%5)")
-                  .arg(gibNumber(record.allocated), gibText(*input.capacity), phase, grouped(record.step), place);
+                  .arg(plainGib(record.allocated), gibText(*input.capacity), phase, grouped(record.step), place);
     }
     verdict.exactness = Words::tr("allocated, as logged");
     return verdict;

@@ -34,7 +34,7 @@ QString grouped(qint64 value)
     return digits;
 }
 
-QString gibNumber(Bytes bytes, int decimals)
+QString plainGib(Bytes bytes, int decimals)
 {
     QLocale locale;
     locale.setNumberOptions(QLocale::OmitGroupSeparator);
@@ -43,7 +43,7 @@ QString gibNumber(Bytes bytes, int decimals)
 
 QString gibText(Bytes bytes, int decimals)
 {
-    return QStringLiteral("%1 GiB").arg(gibNumber(bytes, decimals));
+    return QStringLiteral("%1 GiB").arg(plainGib(bytes, decimals));
 }
 
 QString toQString(std::string_view text)

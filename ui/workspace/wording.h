@@ -21,7 +21,7 @@ namespace headroom {
 /// "83.4 GiB", one decimal, in the window's locale.
 [[nodiscard]] QString gibText(Bytes bytes, int decimals = 1);
 /// The number of gibText alone: "83.4".
-[[nodiscard]] QString gibNumber(Bytes bytes, int decimals = 1);
+[[nodiscard]] QString plainGib(Bytes bytes, int decimals = 1);
 
 [[nodiscard]] QString toQString(std::string_view text);
 [[nodiscard]] QString pathText(const std::filesystem::path& path);

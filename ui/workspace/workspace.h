@@ -49,6 +49,7 @@ public:
     [[nodiscard]] const Footprint* footprint() const { return m_footprint ? &*m_footprint : nullptr; }
     [[nodiscard]] const Footprint* baseline() const { return m_baselineFootprint ? &*m_baselineFootprint : nullptr; }
     [[nodiscard]] QString baselineName() const;
+    [[nodiscard]] bool hasPinnedBaseline() const { return m_pinned.has_value(); }
     [[nodiscard]] std::optional<Bytes> capacity() const;
     /// Of the stages of the plan as it stands; empty when the log was made with another number of them.
     [[nodiscard]] std::vector<std::optional<Bytes>> measuredStages() const;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "panels/diff_view.h"
+
+#include "config/line_diff.h"
+#include "theme/theme.h"
+#include "workspace/wording.h"
+
+#include <QEvent>
+#include <QFontDatabase>
+#include <QTextBlock>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t context = 3;
+constexpr int numberWidth = 5;
+
+QString numberText(std::int64_t line)
+{
+    return line > 0 ? QStringLiteral("%1").arg(line, numberWidth) : QString(numberWidth, QLatin1Char(' '));
+}
+
+QString plainLine(std::string_view line)
+{
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) {
+        line.remove_suffix(1);
+    }
+    return toQString(line);
+}
+
+QChar signOf(DiffKind kind)
+{
+    switch (kind) {
+    case DiffKind::Removed:
+        return QChar(0x2212);
+    case DiffKind::Added:
+        return QLatin1Char('+');
+    case DiffKind::Same:
+        break;
+    }
+    return QLatin1Char(' ');
+}
+
+/// Whether each line is a change or stands near one.
+std::vector<bool> nearChanges(const std::vector<DiffLine>& lines)
+{
+    std::vector<bool> isNear(lines.size(), false);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].kind != DiffKind::Same) {
+            const std::size_t begin = i - std::min(i, context);
+            const std::size_t end = std::min(lines.size(), i + context + 1);
+            std::fill(isNear.begin() + static_cast<std::ptrdiff_t>(begin), isNear.begin() + static_cast<std::ptrdiff_t>(end), true);
+        }
+    }
+    return isNear;
+}
+
+} // namespace
+
+DiffView::DiffView(QWidget* parent)
+    : QPlainTextEdit(parent)
+{
+    setObjectName(QStringLiteral("diffView"));
+    setReadOnly(true);
+    setLineWrapMode(QPlainTextEdit::NoWrap);
+    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setFrameShape(QFrame::NoFrame);
+    setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    setAccessibleName(tr("Changes to the config"));
+}
+
+void DiffView::setTexts(std::string before, std::string after)
+{
+    if (before == m_before && after == m_after) {
+        return;
+    }
+    m_before = std::move(before);
+    m_after = std::move(after);
+    m_sought = 0;
+    rebuild();
+}
+
+void DiffView::setWholeFile(bool whole)
+{
+    if (whole != m_isWhole) {
+        m_isWhole = whole;
+        rebuild();
+    }
+}
+
+void DiffView::rebuild()
+{
+    const std::vector<DiffLine> lines = lineDiff(m_before, m_after);
+    const std::vector<bool> isNear = nearChanges(lines);
+    QStringList shown;
+    m_marks.clear();
+    m_changed = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        m_changed += lines[i].kind != DiffKind::Same ? 1 : 0;
+        if (!m_isWhole && !isNear[i]) {
+            if (!m_marks.empty() && m_marks.back() != Mark::Gap) {
+                shown.append(QString(numberWidth, QLatin1Char(' ')) + QStringLiteral("   ⋯"));
+                m_marks.push_back(Mark::Gap);
+            }
+            continue;
+        }
+        const std::int64_t number = lines[i].kind == DiffKind::Removed ? lines[i].before : lines[i].after;
+        shown.append(numberText(number) + QLatin1Char(' ') + signOf(lines[i].kind) + QLatin1Char(' ') + plainLine(lines[i].text));
+        const bool isSought = m_sought > 0 && lines[i].before == m_sought;
+        const Mark changed = lines[i].kind == DiffKind::Removed ? Mark::Removed : Mark::Added;
+        m_marks.push_back(lines[i].kind != DiffKind::Same ? changed : (isSought ? Mark::Sought : Mark::None));
+    }
+    if (!m_marks.empty() && m_marks.back() == Mark::Gap) {
+        m_marks.pop_back();
+        shown.removeLast();
+    }
+    setPlainText(shown.join(QLatin1Char('\n')));
+    colour();
+}
+
+void DiffView::colour()
+{
+    const Theme& theme = Theme::current();
+    QList<QTextEdit::ExtraSelection> selections;
+    for (std::size_t i = 0; i < m_marks.size(); ++i) {
+        if (m_marks[i] == Mark::None) {
+            continue;
+        }
+        QTextEdit::ExtraSelection selection;
+        selection.cursor = QTextCursor(document()->findBlockByNumber(static_cast<int>(i)));
+        selection.format.setProperty(QTextFormat::FullWidthSelection, true);
+        if (m_marks[i] == Mark::Gap) {
+            selection.format.setForeground(theme.mutedText);
+        } else if (m_marks[i] == Mark::Sought) {
+            selection.format.setBackground(theme.selection);
+        } else {
+            const Tone& tone = m_marks[i] == Mark::Removed ? theme.error : theme.ok;
+            selection.format.setBackground(tone.background);
+            selection.cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+            selection.format.setForeground(tone.text);
+        }
+        selections.append(selection);
+    }
+    setExtraSelections(selections);
+}
+
+void DiffView::showLine(qint64 line)
+{
+    m_sought = line;
+    m_isWhole = true;
+    rebuild();
+    const std::vector<DiffLine> lines = lineDiff(m_before, m_after);
+    const auto found = std::find_if(lines.begin(), lines.end(), [&](const DiffLine& each) { return each.before == line; });
+    if (found != lines.end()) {
+        setTextCursor(QTextCursor(document()->findBlockByNumber(static_cast<int>(found - lines.begin()))));
+        centerCursor();
+    }
+}
+
+void DiffView::changeEvent(QEvent* event)
+{
+    QPlainTextEdit::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && !m_marks.empty()) {
+        colour();
+    }
+}
+
+} // namespace headroom

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "panels/finding_card.h"
+
+#include "panels/styled.h"
+#include "theme/theme.h"
+#include "workspace/wording.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace headroom {
+namespace {
+
+QString toneOf(Severity severity)
+{
+    switch (severity) {
+    case Severity::Error:
+        return QStringLiteral("error");
+    case Severity::Warning:
+        return QStringLiteral("warning");
+    case Severity::Note:
+        break;
+    }
+    return QStringLiteral("note");
+}
+
+QString wordFor(Severity severity)
+{
+    switch (severity) {
+    case Severity::Error:
+        return FindingCard::tr("Error");
+    case Severity::Warning:
+        return FindingCard::tr("Warning");
+    case Severity::Note:
+        break;
+    }
+    return FindingCard::tr("Note");
+}
+
+} // namespace
+
+FindingCard::FindingCard(Finding finding, QWidget* parent)
+    : QFrame(parent)
+    , m_finding(std::move(finding))
+{
+    setProperty("card", true);
+    setProperty("tone", toneOf(m_finding.severity));
+    setObjectName(QStringLiteral("finding.") + toQString(m_finding.id));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(13, 11, 12, 11);
+    layout->setSpacing(5);
+    QLabel* title = makeLabel(translated(m_finding.title), "strong", this);
+    title->setWordWrap(true);
+    // The stripe alone would be colour alone.
+    setAccessibleName(QStringLiteral("%1: %2").arg(wordFor(m_finding.severity), title->text()));
+    title->setToolTip(wordFor(m_finding.severity));
+    layout->addWidget(title);
+    if (!m_finding.explanation.isEmpty()) {
+        QLabel* explanation = makeLabel(translated(m_finding.explanation), "muted", this);
+        explanation->setWordWrap(true);
+        explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        setAccessibleDescription(explanation->text());
+        layout->addWidget(explanation);
+    }
+    for (const Evidence& evidence : m_finding.evidence) {
+        addEvidence(evidence, layout);
+    }
+    if (m_finding.mend) {
+        QString text = translated(m_finding.mend->label);
+        if (m_finding.mend->predictedPeak) {
+            text += QStringLiteral(" → %1").arg(gibText(*m_finding.mend->predictedPeak));
+        }
+        m_mend = new QPushButton(text, this);
+        m_mend->setObjectName(QStringLiteral("mendButton"));
+        m_mend->setProperty("role", QStringLiteral("mend"));
+        m_mend->setToolTip(tr("Makes this change to the plan; it can be undone"));
+        connect(m_mend, &QPushButton::clicked, this, &FindingCard::mendRequested);
+        layout->addSpacing(3);
+        layout->addWidget(m_mend);
+    }
+}
+
+void FindingCard::addEvidence(const Evidence& evidence, QVBoxLayout* layout)
+{
+    const QString text = translated(evidence.text);
+    if (evidence.file.empty()) {
+        QLabel* label = makeLabel(text, "muted", this);
+        label->setWordWrap(true);
+        layout->addWidget(label);
+        return;
+    }
+    const QString place = evidence.line > 0 ? QStringLiteral("%1:%2").arg(fileName(evidence.file), QString::number(evidence.line))
+                                            : fileName(evidence.file);
+    auto* link = new QLabel(this);
+    link->setProperty("role", QStringLiteral("muted"));
+    link->setWordWrap(true);
+    link->setTextFormat(Qt::RichText);
+    link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    link->setFocusPolicy(Qt::StrongFocus);
+    link->setText(QStringLiteral("<a href=\"place\" style=\"color:%1; text-decoration:none\">%2</a>&nbsp; %3")
+                      .arg(Theme::current().accent.name(), place.toHtmlEscaped(), text.toHtmlEscaped()));
+    link->setAccessibleName(QStringLiteral("%1 %2").arg(place, text));
+    connect(link, &QLabel::linkActivated, this, [this, evidence] { emit evidenceActivated(toQString(evidence.file), evidence.line); });
+    layout->addWidget(link);
+}
+
+} // namespace headroom

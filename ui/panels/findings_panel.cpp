@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "panels/findings_panel.h"
+
+#include "panels/finding_card.h"
+#include "panels/styled.h"
+#include "workspace/workspace.h"
+
+#include <QEvent>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+bool sameEvidence(const Evidence& a, const Evidence& b)
+{
+    return a.text == b.text && a.file == b.file && a.line == b.line;
+}
+
+bool sameFinding(const Finding& a, const Finding& b)
+{
+    const bool sameMend = a.mend.has_value() == b.mend.has_value()
+        && (!a.mend || (a.mend->label == b.mend->label && a.mend->predictedPeak == b.mend->predictedPeak));
+    return a.id == b.id && a.severity == b.severity && a.title == b.title && a.explanation == b.explanation && sameMend
+        && std::equal(a.evidence.begin(), a.evidence.end(), b.evidence.begin(), b.evidence.end(), sameEvidence);
+}
+
+} // namespace
+
+FindingsPanel::FindingsPanel(Workspace& workspace, QWidget* parent)
+    : QScrollArea(parent)
+    , m_workspace(workspace)
+    , m_empty(makeLabel(tr("Nothing to find fault with.\nOpen a log and its config to have both compared."), "muted"))
+{
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);
+    auto* content = new QWidget;
+    content->setAutoFillBackground(false);
+    m_layout = new QVBoxLayout(content);
+    m_layout->setContentsMargins(12, 2, 12, 12);
+    m_layout->setSpacing(12);
+    m_empty->setWordWrap(true);
+    m_layout->addWidget(m_empty);
+    m_layout->addStretch();
+    setWidget(content);
+    setAccessibleName(tr("Findings"));
+    connect(&workspace, &Workspace::findingsChanged, this, &FindingsPanel::refresh);
+    rebuild();
+}
+
+void FindingsPanel::refresh()
+{
+    const auto& findings = m_workspace.findings();
+    const bool isSame = std::equal(m_cards.begin(), m_cards.end(), findings.begin(), findings.end(),
+                                   [](const FindingCard* card, const Finding& finding) { return sameFinding(card->finding(), finding); });
+    if (!isSame) {
+        rebuild();
+    }
+}
+
+QString FindingsPanel::focusedFinding() const
+{
+    for (const FindingCard* card : m_cards) {
+        if (card->isAncestorOf(focusWidget())) {
+            return card->objectName();
+        }
+    }
+    return {};
+}
+
+void FindingsPanel::rebuild()
+{
+    const QString focused = focusedFinding();
+    for (FindingCard* card : m_cards) {
+        // Not deleted at once: the click on its button may be what led here.
+        m_layout->removeWidget(card);
+        card->hide();
+        card->deleteLater();
+    }
+    m_cards.clear();
+    for (const Finding& finding : m_workspace.findings()) {
+        auto* card = new FindingCard(finding, widget());
+        connect(card, &FindingCard::evidenceActivated, this, &FindingsPanel::evidenceActivated);
+        connect(card, &FindingCard::mendRequested, this, [this, card] {
+            if (card->finding().mend) {
+                m_workspace.mend(*card->finding().mend);
+            }
+        });
+        m_layout->insertWidget(static_cast<int>(m_cards.size()), card);
+        card->show();
+        m_cards.push_back(card);
+        if (card->objectName() == focused && card->mendButton() != nullptr) {
+            card->mendButton()->setFocus();
+        }
+    }
+    m_empty->setVisible(m_cards.empty());
+}
+
+void FindingsPanel::changeEvent(QEvent* event)
+{
+    QScrollArea::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && !m_cards.empty()) {
+        rebuild(); // links carry their colour in the text
+    }
+}
+
+} // namespace headroom

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "panels/knobs_panel.h"
+
+#include "panels/knob_row.h"
+#include "panels/knob_slider.h"
+#include "panels/model_section.h"
+#include "panels/styled.h"
+#include "plan/batch.h"
+#include "plan/fields.h"
+#include "plan/validity.h"
+#include "workspace/knob_text.h"
+#include "workspace/wording.h"
+#include "workspace/workspace.h"
+
+#include <QButtonGroup>
+#include <QCheckBox>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr double leastK = 1;
+constexpr double mostK = 40;
+constexpr int stepsPerK = 10;
+constexpr int indent = 12; ///< the knobs' mark stands left of it
+
+std::vector<double> kStops()
+{
+    std::vector<double> stops;
+    for (int i = static_cast<int>(leastK) * stepsPerK; i <= static_cast<int>(mostK) * stepsPerK; ++i) {
+        stops.push_back(static_cast<double>(i) / stepsPerK);
+    }
+    return stops;
+}
+
+QLabel* section(const QString& title)
+{
+    QLabel* label = makeLabel(title, "section");
+    label->setContentsMargins(indent, 8, 0, 0);
+    return label;
+}
+
+} // namespace
+
+KnobsPanel::KnobsPanel(Workspace& workspace, QWidget* parent)
+    : QWidget(parent)
+    , m_workspace(workspace)
+    , m_model(new ModelSection(workspace, this))
+    , m_k(new KnobRow(tr("k, activation copies"),
+                      tr("Copies of the hidden state kept per layer and token: activations = B·S·h·L·k·2 bytes. A log "
+                         "tells a model's own k."),
+                      1, this))
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(6, 0, 14, 12);
+    layout->setSpacing(4);
+    layout->addWidget(m_model);
+    layout->addWidget(section(tr("PARALLEL")));
+    for (const Knob knob : {Knob::PipelineStages, Knob::TensorParallel, Knob::DataParallel}) {
+        addRow(knob, layout);
+    }
+    layout->addWidget(section(tr("BATCH")));
+    addRow(Knob::MicroBatch, layout);
+    addRow(Knob::Accumulation, layout);
+    layout->addWidget(makeEquation());
+    addRow(Knob::SequenceLength, layout);
+    addLinks(layout);
+    layout->addWidget(section(tr("RECOMPUTE")));
+    layout->addWidget(makeGranularity());
+    m_modules = makeLabel({}, "muted", this);
+    m_modules->setWordWrap(true);
+    m_modules->setContentsMargins(indent, 0, 0, 0);
+    layout->addWidget(m_modules);
+    addRow(Knob::RecomputedLayers, layout);
+    layout->addWidget(section(tr("ACTIVATIONS")));
+    layout->addWidget(m_k);
+    m_resetAll = new QPushButton(this);
+    m_resetAll->setObjectName(QStringLiteral("resetAllButton"));
+    auto* resetLine = new QHBoxLayout;
+    resetLine->setContentsMargins(indent, 10, 0, 0);
+    resetLine->addWidget(m_resetAll);
+    layout->addLayout(resetLine);
+    layout->addStretch();
+
+    connectK();
+    connect(m_model, &ModelSection::modelRequested, this, &KnobsPanel::modelRequested);
+    connect(m_resetAll, &QPushButton::clicked, &workspace, &Workspace::resetAll);
+    connect(&workspace, &Workspace::draftChanged, this, &KnobsPanel::showValues);
+    // Which values are possible follows with the findings: it costs more than a tick of a slider should.
+    connect(&workspace, &Workspace::findingsChanged, this, &KnobsPanel::showStops);
+    showStops();
+    showValues();
+}
+
+KnobRow* KnobsPanel::addRow(Knob knob, QVBoxLayout* layout)
+{
+    auto* row = new KnobRow(knobTitle(knob), knobMeaning(knob), 0, this);
+    row->setObjectName(QStringLiteral("knob.") + toQString(knobField(knob)));
+    m_rows[knob] = row;
+    layout->addWidget(row);
+    connect(row, &KnobRow::valueChosen, this, [this, knob](double value) { m_workspace.turnKnob(knob, static_cast<qint64>(value)); });
+    connect(row, &KnobRow::valueTyped, this, [this, knob](double value) { takeTyped(knob, value); });
+    connect(row, &KnobRow::gestureEnded, &m_workspace, &Workspace::endGesture);
+    connect(row, &KnobRow::resetRequested, this, [this, knob] { m_workspace.resetKnob(knob); });
+    return row;
+}
+
+void KnobsPanel::connectK()
+{
+    m_k->setObjectName(QStringLiteral("knob.k"));
+    m_k->setStops(kStops());
+    connect(m_k, &KnobRow::valueChosen, this, [this](double value) { m_workspace.setK(value); });
+    connect(m_k, &KnobRow::valueTyped, this, [this](double value) {
+        if (value < leastK || value > mostK) {
+            m_k->showObjection(tr("k lies between %1 and %2").arg(QLocale().toString(leastK), QLocale().toString(mostK)));
+            return;
+        }
+        m_workspace.setK(value);
+        m_workspace.endGesture();
+        showK();
+    });
+    connect(m_k, &KnobRow::gestureEnded, &m_workspace, &Workspace::endGesture);
+    connect(m_k, &KnobRow::resetRequested, this, [this] { m_workspace.setK(std::nullopt); });
+}
+
+QWidget* KnobsPanel::makeEquation()
+{
+    auto* holder = new QWidget(this);
+    auto* holderLayout = new QHBoxLayout(holder);
+    holderLayout->setContentsMargins(indent, 2, 0, 4);
+    auto* frame = new QFrame(holder);
+    frame->setObjectName(QStringLiteral("equation"));
+    frame->setProperty("banner", QStringLiteral("plain"));
+    frame->setToolTip(tr("Samples of one training step: micro-batch × accumulation × data parallel"));
+    auto* layout = new QHBoxLayout(frame);
+    layout->setContentsMargins(8, 4, 8, 4);
+    m_product = makeLabel({}, "strong", frame);
+    m_global = makeLabel({}, "muted", frame);
+    layout->addWidget(m_product);
+    layout->addStretch();
+    layout->addWidget(m_global);
+    holderLayout->addWidget(frame);
+    return holder;
+}
+
+QWidget* KnobsPanel::makeGranularity()
+{
+    auto* holder = new QWidget(this);
+    auto* layout = new QHBoxLayout(holder);
+    layout->setContentsMargins(indent, 2, 0, 2);
+    layout->setSpacing(0);
+    auto* group = new QButtonGroup(holder);
+    for (const Granularity granularity : {Granularity::None, Granularity::Selective, Granularity::Full}) {
+        auto* button = new QToolButton(holder);
+        button->setText(granularityTitle(granularity));
+        button->setCheckable(true);
+        button->setProperty("segment", true);
+        button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+        button->setFocusPolicy(Qt::StrongFocus);
+        button->setAccessibleName(tr("Recompute: %1").arg(granularityTitle(granularity)));
+        group->addButton(button);
+        layout->addWidget(button);
+        m_granularity[granularity] = button;
+        connect(button, &QToolButton::clicked, this, [this, granularity] { m_workspace.setGranularity(granularity); });
+    }
+    return holder;
+}
+
+void KnobsPanel::addLinks(QVBoxLayout* layout)
+{
+    m_keepGpus = new QCheckBox(tr("Keep the number of GPUs"), this);
+    m_keepGpus->setToolTip(tr("Pipeline and tensor parallelism change the data-parallel size"));
+    m_keepBatch = new QCheckBox(tr("Keep the global batch"), this);
+    m_keepBatch->setToolTip(tr("The micro-batch and the data-parallel size change the accumulation"));
+    for (QCheckBox* box : {m_keepGpus, m_keepBatch}) {
+        auto* line = new QHBoxLayout;
+        line->setContentsMargins(indent, 0, 0, 0);
+        line->addWidget(box);
+        layout->addLayout(line);
+        connect(box, &QCheckBox::toggled, this, [this] {
+            m_workspace.setLinks({m_keepBatch->isChecked(), m_keepGpus->isChecked()});
+            showStops();
+        });
+    }
+}
+
+void KnobsPanel::takeTyped(Knob knob, double value)
+{
+    const auto whole = static_cast<qint64>(value);
+    if (const auto objection = knobObjection(knob, m_workspace.plan(), whole, m_workspace.links())) {
+        m_rows.at(knob)->showObjection(translated(*objection));
+        return;
+    }
+    m_workspace.turnKnob(knob, whole);
+    m_workspace.endGesture();
+    m_rows.at(knob)->setValue(static_cast<double>(knobValue(knob, m_workspace.plan())));
+}
+
+void KnobsPanel::showValues()
+{
+    const TrainingPlan& plan = m_workspace.plan();
+    const TrainingPlan& original = m_workspace.original().plan;
+    for (const auto& [knob, row] : m_rows) {
+        const auto value = knobValue(knob, plan);
+        const auto before = knobValue(knob, original);
+        row->setOriginal(static_cast<double>(before));
+        row->setValue(static_cast<double>(value));
+        row->setChanged(value != before);
+        row->setNote(noteFor(knob));
+    }
+    showEquation();
+    showRecompute();
+    showK();
+    const QString source = m_workspace.config() != nullptr ? fileName(m_workspace.config()->path) : tr("the original");
+    m_resetAll->setText(tr("Reset all to %1").arg(source));
+    m_resetAll->setEnabled(!m_workspace.draft().means(m_workspace.original()));
+}
+
+QString KnobsPanel::noteFor(Knob knob) const
+{
+    const TrainingPlan& plan = m_workspace.plan();
+    if (knob != Knob::PipelineStages || !plan.model.layers.isKnown()) {
+        return {};
+    }
+    const auto layers = layersPerStage(plan);
+    if (layers.empty() || layers.size() > 16 || std::all_of(layers.begin(), layers.end(), [&](auto n) { return n == layers.front(); })) {
+        return {};
+    }
+    QStringList counts;
+    for (const std::int64_t count : layers) {
+        counts.append(QString::number(count));
+    }
+    return tr("uneven: %1 layers").arg(counts.join(QStringLiteral(", ")));
+}
+
+void KnobsPanel::showStops()
+{
+    for (const auto& [knob, row] : m_rows) {
+        std::vector<double> stops;
+        for (const KnobStop& stop : knobStops(knob, m_workspace.plan(), m_workspace.original().plan, m_workspace.links())) {
+            stops.push_back(static_cast<double>(stop.value));
+        }
+        row->setStops(std::move(stops));
+    }
+}
+
+void KnobsPanel::showEquation()
+{
+    const BatchEquation equation = batchEquation(m_workspace.plan());
+    const auto text = [](const std::optional<std::int64_t>& term) { return term ? grouped(*term) : QStringLiteral("?"); };
+    m_product->setText(QStringLiteral("%1 × %2 × %3 = %4")
+                           .arg(text(equation.micro), text(equation.accumulate), text(equation.dataParallel), text(equation.product)));
+    const Count& global = m_workspace.plan().batch.global;
+    if (!global.isKnown()) {
+        setStyled(m_global, "role", QStringLiteral("muted"));
+        m_global->setText(tr("samples per step"));
+        return;
+    }
+    const bool holds = equation.holds.value_or(false);
+    setStyled(m_global, "role", holds ? QStringLiteral("ok") : QStringLiteral("error"));
+    m_global->setText(QStringLiteral("global_batch_size %1 %2").arg(grouped(global.value), holds ? QStringLiteral("✓") : QStringLiteral("✗")));
+}
+
+QString KnobsPanel::equationText() const
+{
+    return m_product->text() + QLatin1Char(' ') + m_global->text();
+}
+
+void KnobsPanel::showRecompute()
+{
+    const TrainingPlan& plan = m_workspace.plan();
+    const Granularity granularity = effectiveGranularity(plan);
+    m_granularity.at(granularity)->setChecked(true);
+    QStringList modules;
+    for (const std::string& module : plan.recompute.modules.value) {
+        modules.append(toQString(module));
+    }
+    const bool isSelective = granularity == Granularity::Selective;
+    m_modules->setText(tr("modules: %1").arg(modules.join(QStringLiteral(", "))));
+    m_modules->setVisible(isSelective && !modules.isEmpty());
+    m_rows.at(Knob::RecomputedLayers)->setVisible(isSelective && modules.isEmpty());
+}
+
+void KnobsPanel::showK()
+{
+    const std::optional<double> own = m_workspace.draft().calibration.k;
+    const Footprint* footprint = m_workspace.footprint();
+    const Footprint* baseline = m_workspace.baseline();
+    const double inEffect = own.value_or(footprint != nullptr ? footprint->k : 0);
+    // Without its own value k follows the recompute setting: the mark is what the theory derives.
+    m_k->setOriginal(own && baseline != nullptr ? baseline->k : inEffect);
+    m_k->setValue(inEffect);
+    m_k->setChanged(own.has_value());
+    m_k->setNote(own || footprint == nullptr ? QString() : tr("derived from the model and recompute"));
+}
+
+} // namespace headroom
