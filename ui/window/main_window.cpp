@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "window/main_window.h"
+
+#include "dialogs/export_dialog.h"
+#include "dialogs/help_dialogs.h"
+#include "dialogs/model_dialog.h"
+#include "panels/gpu_chooser.h"
+#include "panels/notices.h"
+#include "panels/start_page.h"
+#include "panels/styled.h"
+#include "panels/verdict_bar.h"
+#include "theme/icons.h"
+#include "window/actions.h"
+#include "window/drop_overlay.h"
+#include "window/menus.h"
+#include "window/settings.h"
+#include "window/workbench.h"
+#include "workspace/recent_files.h"
+#include "workspace/view_state.h"
+#include "workspace/wording.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QLocale>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+QStringList localPaths(const QMimeData& data)
+{
+    QStringList paths;
+    for (const QUrl& url : data.urls()) {
+        if (url.isLocalFile()) {
+            paths.append(url.toLocalFile());
+        }
+    }
+    return paths;
+}
+
+constexpr std::array<std::pair<ThemeChoice, Command>, 3> themes {{{ThemeChoice::System, Command::ThemeSystem},
+                                                                   {ThemeChoice::Light, Command::ThemeLight},
+                                                                   {ThemeChoice::Dark, Command::ThemeDark}}};
+constexpr std::array<const char*, 3> themeNames {"system", "light", "dark"};
+
+} // namespace
+
+MainWindow::MainWindow(std::shared_ptr<const Library> library, const std::vector<Sample>& samples, QWidget* parent)
+    : QMainWindow(parent)
+    , m_workspace(std::move(library))
+    , m_recent(new RecentFiles(this))
+    , m_actions(new Actions(m_workspace.undoStack(), this))
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setAcceptDrops(true);
+    makeCentre(samples);
+    auto* menus = new Menus(*this, *m_actions, *m_recent, samples, m_workbench->panelActions());
+    connect(menus, &Menus::pathsChosen, this, &MainWindow::openPaths);
+    makeToolBar();
+    makeStatusBar();
+    connectCommands();
+    connectPlanCommands();
+    connectHelpCommands();
+    connectWorkspace();
+    restore();
+    showDocuments();
+    showDraft();
+}
+
+MainWindow::~MainWindow()
+{
+    m_workspace.disconnect(this); // its members outlive the widgets below, which must not be told any more
+}
+
+void MainWindow::makeCentre(const std::vector<Sample>& samples)
+{
+    m_messages = new MessageBar;
+    m_progress = new ProgressStrip;
+    m_workbench = new Workbench(m_workspace);
+    m_start = new StartPage(*m_recent, samples);
+    m_pages = new QStackedWidget;
+    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_workbench);
+    auto* centre = new QWidget(this);
+    auto* layout = new QVBoxLayout(centre);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_progress);
+    layout->addWidget(m_messages);
+    layout->addWidget(m_pages, 1);
+    setCentralWidget(centre);
+    m_overlay = new DropOverlay(centre);
+    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFiles);
+    connect(m_start, &StartPage::pathsChosen, this, &MainWindow::openPaths);
+    connect(m_progress, &ProgressStrip::cancelRequested, &m_workspace, &Workspace::cancelOpening);
+}
+
+void MainWindow::makeToolBar()
+{
+    auto* bar = addToolBar(tr("Toolbar"));
+    bar->setObjectName(QStringLiteral("toolBar"));
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    bar->addAction((*m_actions)[Command::Open]);
+    bar->addAction((*m_actions)[Command::Export]);
+    m_gpu = new GpuChooser(m_workspace, bar);
+    bar->addWidget(m_gpu);
+    m_verdict = new VerdictBar(bar);
+    m_exactness = makeLabel({}, "muted");
+    auto* holder = new QWidget;
+    auto* layout = new QHBoxLayout(holder);
+    layout->setContentsMargins(4, 0, 4, 0);
+    layout->setSpacing(14);
+    layout->addWidget(m_verdict, 1);
+    layout->addWidget(m_exactness);
+    m_verdictAction = bar->addWidget(holder);
+}
+
+void MainWindow::makeStatusBar()
+{
+    m_logFacts = new QLabel(this);
+    m_logFacts->setContentsMargins(8, 0, 0, 0);
+    m_problemsLink = makeLink({}, this);
+    m_problemsLink->setObjectName(QStringLiteral("problemsLink"));
+    m_problemsLink->setToolTip(tr("Shows what was not understood"));
+    statusBar()->addWidget(m_logFacts);
+    statusBar()->addPermanentWidget(m_problemsLink);
+    statusBar()->setSizeGripEnabled(false);
+    connect(m_problemsLink, &QPushButton::clicked, m_workbench, &Workbench::showProblems);
+}
+
+void MainWindow::connectCommands()
+{
+    const Actions& actions = *m_actions;
+    ViewState* view = &m_workbench->viewState();
+    connect(actions[Command::Open], &QAction::triggered, this, &MainWindow::chooseFiles);
+    connect(actions[Command::Close], &QAction::triggered, this, &MainWindow::closeFiles);
+    connect(actions[Command::Export], &QAction::triggered, this, &MainWindow::exportConfig);
+    connect(actions[Command::Reload], &QAction::triggered, &m_workspace, &Workspace::reload);
+    connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);
+    connect(actions[Command::CopyVerdict], &QAction::triggered, m_verdict, &VerdictBar::copy);
+    connect(actions[Command::ResetAll], &QAction::triggered, &m_workspace, &Workspace::resetAll);
+    for (const auto& [choice, command] : themes) {
+        connect(actions[command], &QAction::triggered, this, [this, chosen = choice] {
+            chooseTheme(chosen);
+            Settings::setValue(Preference::Theme, QString::fromLatin1(themeNames[static_cast<std::size_t>(chosen)]));
+        });
+    }
+    connect(actions[Command::ResetLayout], &QAction::triggered, m_workbench, &Workbench::resetLayout);
+    connect(actions[Command::ZoomIn], &QAction::triggered, view, [view] { view->zoom(0.5, view->range().centre()); });
+    connect(actions[Command::ZoomOut], &QAction::triggered, view, [view] { view->zoom(2, view->range().centre()); });
+    connect(actions[Command::ZoomFit], &QAction::triggered, view, &ViewState::fit);
+    connect(actions[Command::ZoomBack], &QAction::triggered, view, &ViewState::back);
+    connect(actions[Command::ZoomForward], &QAction::triggered, view, &ViewState::forward);
+    connect(actions[Command::FullScreen], &QAction::toggled, this, [this](bool isOn) { isOn ? showFullScreen() : showNormal(); });
+    const auto showHistory = [this, view] {
+        (*m_actions)[Command::ZoomBack]->setEnabled(view->canGoBack());
+        (*m_actions)[Command::ZoomForward]->setEnabled(view->canGoForward());
+    };
+    connect(view, &ViewState::historyChanged, this, showHistory);
+    showHistory();
+}
+
+void MainWindow::connectPlanCommands()
+{
+    const Actions& actions = *m_actions;
+    connect(actions[Command::PinBaseline], &QAction::triggered, &m_workspace, &Workspace::pinBaseline);
+    connect(actions[Command::ResetBaseline], &QAction::triggered, &m_workspace, &Workspace::resetBaseline);
+    for (const auto& [command, granularity] : {std::pair {Command::RecomputeNone, Granularity::None},
+                                               std::pair {Command::RecomputeSelective, Granularity::Selective},
+                                               std::pair {Command::RecomputeFull, Granularity::Full}}) {
+        connect(actions[command], &QAction::triggered, this, [this, chosen = granularity] { m_workspace.setGranularity(chosen); });
+    }
+    connect(actions[Command::ChangeModel], &QAction::triggered, this, &MainWindow::chooseModel);
+    connect(actions[Command::OpenModel], &QAction::triggered, this, &MainWindow::chooseModelFile);
+    connect(actions[Command::OtherCapacity], &QAction::triggered, m_gpu, &GpuChooser::askCapacity);
+    connect(m_workbench, &Workbench::modelRequested, this, &MainWindow::chooseModel);
+    connect(m_workbench, &Workbench::exportRequested, this, &MainWindow::exportConfig);
+}
+
+void MainWindow::connectHelpCommands()
+{
+    const Actions& actions = *m_actions;
+    connect(actions[Command::Shortcuts], &QAction::triggered, this, [this] {
+        QList<QAction*> all;
+        for (const auto& [command, action] : m_actions->all()) {
+            all.append(action);
+        }
+        makeShortcutsDialog(all, this)->show();
+    });
+    connect(actions[Command::Licences], &QAction::triggered, this, [this] { makeLicencesDialog(this)->show(); });
+    connect(actions[Command::About], &QAction::triggered, this, [this] { makeAboutDialog(this)->show(); });
+    connect(actions[Command::AboutQt], &QAction::triggered, qApp, &QApplication::aboutQt);
+}
+
+void MainWindow::connectWorkspace()
+{
+    connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::showDocuments);
+    connect(&m_workspace, &Workspace::draftChanged, this, &MainWindow::showDraft);
+    connect(&m_workspace, &Workspace::configChanged, this, &MainWindow::showTitle);
+    connect(&m_workspace, &Workspace::openingChanged, this, &MainWindow::showOpening);
+    connect(&m_workspace, &Workspace::openingProgressed, m_progress, &ProgressStrip::setProgress);
+    connect(&m_workspace, &Workspace::openFailed, this, [this](const QString& sentence) { m_messages->showMessage(Severity::Error, sentence); });
+    connect(&m_workspace, &Workspace::opened, m_recent, &RecentFiles::add);
+}
+
+void MainWindow::restore()
+{
+    restoreGeometry(Settings::value(Preference::WindowGeometry).toByteArray());
+    if (const QByteArray panels = Settings::value(Preference::PanelLayout).toByteArray(); !panels.isEmpty()) {
+        m_workbench->setProperty("layoutRestored", m_workbench->restoreState(panels, Settings::layoutVersion));
+    }
+    for (const auto& [choice, command] : themes) {
+        (*m_actions)[command]->setChecked(themeChoice() == choice);
+    }
+}
+
+void MainWindow::chooseTheme(ThemeChoice choice)
+{
+    applyTheme(*qApp, choice);
+    for (const auto& [each, command] : themes) {
+        (*m_actions)[command]->setChecked(each == choice);
+    }
+}
+
+bool MainWindow::showsStartPage() const
+{
+    return m_pages->currentWidget() == m_start;
+}
+
+void MainWindow::showDocuments()
+{
+    const bool isEmpty = m_workspace.isEmpty();
+    m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_start) : m_workbench);
+    m_verdictAction->setVisible(!isEmpty);
+    for (const Command command : {Command::Close, Command::Reload, Command::CopyVerdict, Command::ResetLayout, Command::ZoomIn,
+                                  Command::ZoomOut, Command::ZoomFit, Command::PinBaseline, Command::ResetBaseline,
+                                  Command::RecomputeNone, Command::RecomputeSelective, Command::RecomputeFull, Command::ChangeModel,
+                                  Command::OtherCapacity}) {
+        (*m_actions)[command]->setEnabled(!isEmpty);
+    }
+    for (QAction* panel : m_workbench->panelActions()) {
+        panel->setEnabled(!isEmpty);
+    }
+    m_gpu->setEnabled(!isEmpty);
+    showStatus();
+    showTitle();
+}
+
+void MainWindow::showDraft()
+{
+    m_verdict->setVerdict(m_workspace.verdict());
+    m_exactness->setText(m_workspace.verdict().exactness);
+    (*m_actions)[Command::ResetAll]->setEnabled(!m_workspace.draft().means(m_workspace.original()));
+}
+
+void MainWindow::showTitle()
+{
+    QStringList parts;
+    if (const LoadedLog* log = m_workspace.log()) {
+        parts.append(log->paths.size() == 1 ? fileName(log->paths.front()) : tr("%n logs", nullptr, static_cast<int>(log->paths.size())));
+    }
+    if (const LoadedConfig* config = m_workspace.config()) {
+        parts.append(fileName(config->path) + QStringLiteral("[*]"));
+    }
+    parts.append(QStringLiteral("Headroom"));
+    setWindowTitle(parts.join(QStringLiteral(" — ")));
+    setWindowModified(m_workspace.isModified());
+    (*m_actions)[Command::Export]->setEnabled(m_workspace.config() != nullptr);
+}
+
+void MainWindow::showStatus()
+{
+    const LoadedLog* log = m_workspace.log();
+    if (log == nullptr) {
+        m_logFacts->clear();
+    } else {
+        const QString name = log->paths.size() == 1 ? fileName(log->paths.front()) : tr("%n logs", nullptr, static_cast<int>(log->paths.size()));
+        m_logFacts->setText(tr("%1: %2 lines, %3 measurements, %4 s")
+                                .arg(name, grouped(log->run->lineCount), grouped(static_cast<qint64>(log->run->size())),
+                                     QLocale().toString(log->seconds, 'f', 2)));
+    }
+    const auto count = static_cast<int>(std::min<qint64>(m_workspace.isEmpty() ? 0 : m_workspace.problemCount(), 1'000'000'000));
+    m_problemsLink->setVisible(count > 0);
+    m_problemsLink->setText(tr("%n thing(s) not understood · Problems", nullptr, count));
+}
+
+void MainWindow::showOpening()
+{
+    if (m_workspace.isOpening()) {
+        m_messages->clear();
+        m_progress->start();
+    } else {
+        m_progress->finish();
+    }
+}
+
+void MainWindow::openPaths(const QStringList& paths)
+{
+    const bool bringsConfig = std::any_of(paths.begin(), paths.end(), [this](const QString& path) {
+        const QString suffix = QFileInfo(path).suffix().toLower();
+        const bool isConfig = suffix == QLatin1String("yaml") || suffix == QLatin1String("yml") || suffix == QLatin1String("json");
+        return isConfig && !m_workspace.openPaths().contains(path);
+    });
+    if (bringsConfig && !mayLoseChanges()) {
+        return;
+    }
+    m_workspace.open(paths);
+}
+
+void MainWindow::chooseFiles()
+{
+    const QStringList paths = QFileDialog::getOpenFileNames(
+        this, tr("Open logs and configs"), Settings::value(Preference::LastFolder).toString(),
+        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+    if (!paths.isEmpty()) {
+        Settings::setValue(Preference::LastFolder, QFileInfo(paths.first()).absolutePath());
+        openPaths(paths);
+    }
+}
+
+void MainWindow::chooseModel()
+{
+    ModelDialog dialog(m_workspace.library().catalog, this);
+    if (dialog.exec() != QDialog::Accepted) {
+        return;
+    }
+    if (dialog.wantsFile()) {
+        chooseModelFile();
+    } else if (const ModelPreset* preset = dialog.chosen()) {
+        m_workspace.useModel(preset->plan, toQString(preset->title));
+    }
+}
+
+void MainWindow::chooseModelFile()
+{
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open model file"), Settings::value(Preference::LastFolder).toString(),
+                                                      tr("Models (*.json *.yaml *.yml);;All files (*)"));
+    if (!path.isEmpty()) {
+        m_workspace.open({path});
+    }
+}
+
+void MainWindow::exportConfig()
+{
+    ExportDialog dialog(m_workspace, this);
+    if (dialog.exec() == QDialog::Accepted) {
+        m_messages->clear();
+        m_messages->showMessage(Severity::Note, tr("Exported to %1").arg(pathText(dialog.savedPath())));
+    }
+}
+
+void MainWindow::closeFiles()
+{
+    if (mayLoseChanges()) {
+        m_messages->clear();
+        m_workspace.close();
+    }
+}
+
+bool MainWindow::mayLoseChanges()
+{
+    if (!m_workspace.isModified()) {
+        return true;
+    }
+    switch (m_lossAnswer ? m_lossAnswer() : askAboutLoss()) {
+    case Answer::Export:
+        exportConfig();
+        return !m_workspace.isModified();
+    case Answer::Discard:
+        return true;
+    case Answer::Cancel:
+        break;
+    }
+    return false;
+}
+
+MainWindow::Answer MainWindow::askAboutLoss()
+{
+    QMessageBox box(QMessageBox::Warning, tr("Changes not exported"),
+                    tr("The changes to %1 have not been exported.").arg(fileName(m_workspace.config()->path)), QMessageBox::NoButton, this);
+    const QAbstractButton* exporting = box.addButton(tr("&Export…"), QMessageBox::AcceptRole);
+    const QAbstractButton* discarding = box.addButton(tr("&Discard"), QMessageBox::DestructiveRole);
+    box.addButton(QMessageBox::Cancel);
+    box.exec();
+    if (box.clickedButton() == exporting) {
+        return Answer::Export;
+    }
+    return box.clickedButton() == discarding ? Answer::Discard : Answer::Cancel;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (!mayLoseChanges()) {
+        event->ignore();
+        return;
+    }
+    Settings::setValue(Preference::WindowGeometry, saveGeometry());
+    if (!showsStartPage()) {
+        Settings::setValue(Preference::PanelLayout, m_workbench->saveState(Settings::layoutVersion));
+    }
+    event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!localPaths(*event->mimeData()).isEmpty()) {
+        event->acceptProposedAction();
+        highlightDrop(true);
+    }
+}
+
+void MainWindow::dragLeaveEvent(QDragLeaveEvent* event)
+{
+    highlightDrop(false);
+    event->accept();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    highlightDrop(false);
+    event->acceptProposedAction();
+    openPaths(localPaths(*event->mimeData()));
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    if (m_overlay->isVisible()) {
+        m_overlay->setActive(true);
+    }
+}
+
+void MainWindow::highlightDrop(bool highlighted)
+{
+    if (showsStartPage()) {
+        m_start->setDropHighlighted(highlighted);
+    } else {
+        m_overlay->setActive(highlighted);
+    }
+}
+
+} // namespace headroom

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "theme/theme.h"
+#include "workspace/samples.h"
+#include "workspace/workspace.h"
+
+#include <QMainWindow>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+
+namespace headroom {
+
+class Actions;
+class DropOverlay;
+class GpuChooser;
+class MessageBar;
+class ProgressStrip;
+class RecentFiles;
+class StartPage;
+class VerdictBar;
+class Workbench;
+
+/// Puts menus, toolbar, start page, workbench and status bar together and connects them. Knows what belongs to what and
+/// nothing else.
+class MainWindow : public QMainWindow
+{
+    Q_OBJECT
+
+public:
+    explicit MainWindow(std::shared_ptr<const Library> library, const std::vector<Sample>& samples = {}, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    /// Asks first when changes to the config would be lost.
+    void openPaths(const QStringList& paths);
+    void chooseTheme(ThemeChoice choice);
+
+    enum class Answer { Export, Discard, Cancel };
+    /// Answers "the changes are not exported" instead of a dialog (for tests).
+    void setLossAnswer(std::function<Answer()> answer) { m_lossAnswer = std::move(answer); }
+
+    [[nodiscard]] Workspace& workspace() { return m_workspace; }
+    [[nodiscard]] Workbench& workbench() const { return *m_workbench; }
+    [[nodiscard]] const Actions& actions() const { return *m_actions; }
+    [[nodiscard]] MessageBar& messageBar() const { return *m_messages; }
+    [[nodiscard]] VerdictBar& verdictBar() const { return *m_verdict; }
+    [[nodiscard]] bool showsStartPage() const;
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void makeCentre(const std::vector<Sample>& samples);
+    void makeToolBar();
+    void makeStatusBar();
+    void connectCommands();
+    void connectPlanCommands();
+    void connectHelpCommands();
+    void connectWorkspace();
+    void restore();
+    void showDocuments();
+    void showDraft();
+    void showTitle();
+    void showOpening();
+    void showStatus();
+    void chooseFiles();
+    void chooseModel();
+    void chooseModelFile();
+    void exportConfig();
+    void closeFiles();
+    void highlightDrop(bool highlighted);
+    /// True when it is all right to lose the changes to the config.
+    [[nodiscard]] bool mayLoseChanges();
+    [[nodiscard]] Answer askAboutLoss();
+
+    Workspace m_workspace;
+    RecentFiles* m_recent;
+    Actions* m_actions;
+    Workbench* m_workbench = nullptr;
+    StartPage* m_start = nullptr;
+    QStackedWidget* m_pages = nullptr;
+    MessageBar* m_messages = nullptr;
+    ProgressStrip* m_progress = nullptr;
+    VerdictBar* m_verdict = nullptr;
+    GpuChooser* m_gpu = nullptr;
+    DropOverlay* m_overlay = nullptr;
+    QLabel* m_exactness = nullptr;
+    QLabel* m_logFacts = nullptr;
+    QPushButton* m_problemsLink = nullptr;
+    QAction* m_verdictAction = nullptr;
+    std::function<Answer()> m_lossAnswer;
+};
+
+} // namespace headroom

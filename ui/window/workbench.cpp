@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "window/workbench.h"
+
+#include "charts/peaks_chart.h"
+#include "charts/stages_chart.h"
+#include "panels/diff_panel.h"
+#include "panels/findings_panel.h"
+#include "panels/formula_panel.h"
+#include "panels/knobs_panel.h"
+#include "panels/peaks_panel.h"
+#include "panels/problems_panel.h"
+#include "panels/styled.h"
+#include "workspace/view_state.h"
+#include "workspace/wording.h"
+#include "workspace/workspace.h"
+
+#include <QDesktopServices>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QLabel>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QUrl>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+// Widths in average characters, so that they follow the font.
+constexpr int knobsWidth = 42;
+constexpr int findingsWidth = 43;
+constexpr double detailsShare = 0.25;
+
+/// A record of the file at that line.
+std::optional<std::size_t> recordAt(const Run& run, std::size_t file, qint64 line)
+{
+    const auto begin = static_cast<std::size_t>(run.firstRecordOfFile[file]);
+    const std::size_t end = file + 1 < run.firstRecordOfFile.size() ? static_cast<std::size_t>(run.firstRecordOfFile[file + 1]) : run.size();
+    const auto first = run.line.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = run.line.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto found = std::lower_bound(first, last, line, [](std::uint32_t a, qint64 b) { return static_cast<qint64>(a) < b; });
+    return found != last && *found == line ? std::optional(static_cast<std::size_t>(found - run.line.begin())) : std::nullopt;
+}
+
+} // namespace
+
+Workbench::Workbench(Workspace& workspace, QWidget* parent)
+    : QMainWindow(parent)
+    , m_workspace(workspace)
+    , m_view(new ViewState(this))
+    , m_knobs(new KnobsPanel(workspace))
+    , m_findings(new FindingsPanel(workspace))
+{
+    setObjectName(QStringLiteral("workbench"));
+    setWindowFlags(Qt::Widget);
+    setDockOptions(QMainWindow::AnimatedDocks | QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks);
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    makeCentre();
+    makeDetails();
+    auto* scroll = new QScrollArea;
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    scroll->setWidget(m_knobs);
+    scroll->setMinimumWidth(m_knobs->minimumSizeHint().width());
+    m_knobsDock = addDock(QStringLiteral("knobsDock"), tr("Knobs"), scroll, Qt::LeftDockWidgetArea);
+    m_findingsDock = addDock(QStringLiteral("findingsDock"), tr("Findings"), m_findings, Qt::RightDockWidgetArea);
+    m_detailsDock = addDock(QStringLiteral("detailsDock"), tr("Details"), m_tabs, Qt::BottomDockWidgetArea);
+    connectPanels();
+}
+
+QDockWidget* Workbench::addDock(const QString& name, const QString& title, QWidget* content, Qt::DockWidgetArea area)
+{
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(name);
+    dock->setWidget(content);
+    if (area == Qt::BottomDockWidgetArea) {
+        dock->setTitleBarWidget(new QWidget(dock)); // its tabs are title enough
+    } else {
+        QLabel* label = makeLabel(area == Qt::LeftDockWidgetArea ? tr("MODEL") : tr("FINDINGS"), "section", dock);
+        label->setContentsMargins(18, 12, 12, 4);
+        dock->setTitleBarWidget(label);
+    }
+    dock->toggleViewAction()->setStatusTip(tr("Shows or hides the panel %1").arg(title));
+    addDockWidget(area, dock);
+    return dock;
+}
+
+void Workbench::makeCentre()
+{
+    auto* splitter = new QSplitter(Qt::Vertical);
+    splitter->setChildrenCollapsible(false);
+    m_peaksChart = new PeaksChart(splitter);
+    m_stagesChart = new StagesChart(splitter);
+    m_peaksChart->setViewState(m_view);
+    m_stagesChart->setViewState(m_view);
+    splitter->addWidget(m_peaksChart);
+    splitter->addWidget(m_stagesChart);
+    splitter->setStretchFactor(0, 54);
+    splitter->setStretchFactor(1, 46);
+    setCentralWidget(splitter);
+}
+
+void Workbench::makeDetails()
+{
+    m_peaks = new PeaksPanel(m_workspace);
+    m_formula = new FormulaPanel(m_workspace, *m_view);
+    m_diff = new DiffPanel(m_workspace);
+    m_problems = new ProblemsPanel(m_workspace);
+    m_tabs = new QTabWidget;
+    m_tabs->setObjectName(QStringLiteral("detailsTabs"));
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_peaks, tr("Peaks"));
+    m_tabs->addTab(m_formula, tr("Formula"));
+    m_tabs->addTab(m_diff, tr("Config diff"));
+    m_tabs->addTab(m_problems, tr("Problems"));
+    m_tabs->setCurrentWidget(m_formula);
+}
+
+void Workbench::connectPanels()
+{
+    connect(&m_workspace, &Workspace::documentsChanged, this, &Workbench::showDocuments);
+    connect(&m_workspace, &Workspace::draftChanged, this, &Workbench::showDraft);
+    connect(m_diff, &DiffPanel::changed, this, &Workbench::showTabTitles);
+    connect(m_diff, &DiffPanel::exportRequested, this, &Workbench::exportRequested);
+    connect(m_knobs, &KnobsPanel::modelRequested, this, &Workbench::modelRequested);
+    connect(m_peaks, &PeaksPanel::recordActivated, this, &Workbench::showRecord);
+    connect(m_findings, &FindingsPanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_problems, &ProblemsPanel::placeActivated, this, &Workbench::showPlace);
+    connect(m_peaksChart, &PeaksChart::recordActivated, this, &Workbench::showRecord);
+}
+
+QList<QAction*> Workbench::panelActions() const
+{
+    return {m_knobsDock->toggleViewAction(), m_findingsDock->toggleViewAction(), m_detailsDock->toggleViewAction()};
+}
+
+void Workbench::resetLayout()
+{
+    const std::array<std::pair<QDockWidget*, Qt::DockWidgetArea>, 3> docks {{{m_knobsDock, Qt::LeftDockWidgetArea},
+                                                                             {m_findingsDock, Qt::RightDockWidgetArea},
+                                                                             {m_detailsDock, Qt::BottomDockWidgetArea}}};
+    for (const auto& [dock, area] : docks) {
+        removeDockWidget(dock);
+        dock->setFloating(false);
+        addDockWidget(area, dock);
+        dock->show();
+    }
+    const int character = fontMetrics().averageCharWidth();
+    resizeDocks({m_knobsDock, m_findingsDock}, {knobsWidth * character, findingsWidth * character}, Qt::Horizontal);
+    resizeDocks({m_detailsDock}, {static_cast<int>(height() * detailsShare)}, Qt::Vertical);
+}
+
+void Workbench::showEvent(QShowEvent* event)
+{
+    QMainWindow::showEvent(event);
+    if (!m_isLaidOut) {
+        m_isLaidOut = true;
+        if (!property("layoutRestored").toBool()) {
+            resetLayout();
+        }
+    }
+}
+
+void Workbench::showDocuments()
+{
+    const LoadedLog* log = m_workspace.log();
+    m_peaksChart->setRun(log != nullptr ? log->run : nullptr);
+    showTabTitles();
+}
+
+void Workbench::showDraft()
+{
+    const auto capacity = m_workspace.capacity();
+    QString label;
+    if (const Gpu* gpu = m_workspace.library().catalog.gpu(m_workspace.plan().hardware.gpu.value); gpu != nullptr && capacity) {
+        label = tr("%1 capacity %2").arg(toQString(gpu->title), gibText(*capacity));
+    }
+    m_peaksChart->setCapacity(capacity, label);
+    m_stagesChart->setCapacity(capacity, label);
+    const Footprint* footprint = m_workspace.footprint();
+    if (footprint == nullptr) {
+        m_stagesChart->clear();
+        return;
+    }
+    // An outline around the very same bars would say nothing.
+    const bool isBaseline = !m_workspace.hasPinnedBaseline() && m_workspace.draft().means(m_workspace.original());
+    m_stagesChart->setBaselineName(m_workspace.baselineName());
+    m_stagesChart->setFootprint(*footprint, isBaseline ? nullptr : m_workspace.baseline());
+    m_stagesChart->setMeasured(m_workspace.measuredStages());
+}
+
+void Workbench::showTabTitles()
+{
+    const auto title = [](const QString& name, qint64 count) {
+        return count > 0 ? QStringLiteral("%1 %2").arg(name, grouped(count)) : name;
+    };
+    m_tabs->setTabText(m_tabs->indexOf(m_diff), title(tr("Config diff"), m_diff->changedLines()));
+    m_tabs->setTabText(m_tabs->indexOf(m_problems), title(tr("Problems"), m_workspace.problemCount()));
+}
+
+void Workbench::showRecord(qint64 record)
+{
+    const LoadedLog* log = m_workspace.log();
+    if (log == nullptr || record < 0 || static_cast<std::size_t>(record) >= log->run->size()) {
+        return;
+    }
+    const qint64 step = log->run->step[static_cast<std::size_t>(record)];
+    const StepRange range = m_view->range();
+    if (static_cast<double>(step) < range.first || static_cast<double>(step) > range.last) {
+        m_view->fit();
+    }
+    m_view->setCursor(step);
+}
+
+void Workbench::showProblems()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_problems);
+}
+
+void Workbench::showDiff()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_diff);
+}
+
+void Workbench::showPlace(const QString& file, qint64 line)
+{
+    const std::string name = file.toStdString();
+    if (const LoadedLog* log = m_workspace.log()) {
+        const auto& files = log->run->files;
+        const auto found = std::find(files.begin(), files.end(), name);
+        const auto record = found != files.end() ? recordAt(*log->run, static_cast<std::size_t>(found - files.begin()), line) : std::nullopt;
+        if (record) {
+            showRecord(static_cast<qint64>(*record));
+            return;
+        }
+    }
+    if (const LoadedConfig* config = m_workspace.config();
+        config != nullptr && (name == config->opened.document.name() || toPath(file) == config->path) && line > 0) {
+        showDiff();
+        m_diff->showLine(line);
+        return;
+    }
+    if (QFileInfo::exists(file)) {
+        QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
+    }
+}
+
+} // namespace headroom

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMainWindow>
+
+class QDockWidget;
+class QTabWidget;
+
+namespace headroom {
+
+class DiffPanel;
+class FindingsPanel;
+class FormulaPanel;
+class KnobsPanel;
+class PeaksChart;
+class PeaksPanel;
+class ProblemsPanel;
+class StagesChart;
+class ViewState;
+class Workspace;
+
+/// The panels and charts of open files: knobs left, charts in the middle, findings right, details below. A window
+/// inside the window, so that its docks can be saved, and put away while the start page shows.
+class Workbench : public QMainWindow
+{
+    Q_OBJECT
+
+public:
+    explicit Workbench(Workspace& workspace, QWidget* parent = nullptr);
+
+    [[nodiscard]] ViewState& viewState() const { return *m_view; }
+    [[nodiscard]] PeaksChart* peaksChart() const { return m_peaksChart; }
+    [[nodiscard]] StagesChart* stagesChart() const { return m_stagesChart; }
+    [[nodiscard]] KnobsPanel* knobs() const { return m_knobs; }
+    [[nodiscard]] FindingsPanel* findings() const { return m_findings; }
+    [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
+    [[nodiscard]] FormulaPanel* formula() const { return m_formula; }
+    [[nodiscard]] DiffPanel* diff() const { return m_diff; }
+    [[nodiscard]] ProblemsPanel* problems() const { return m_problems; }
+    [[nodiscard]] QTabWidget* tabs() const { return m_tabs; }
+
+    [[nodiscard]] QList<QAction*> panelActions() const;
+    void resetLayout();
+    void showProblems();
+    void showDiff();
+    /// A line of the log: the cursor goes there. Of the config: shown in the diff. Of another file: opened by the desktop.
+    void showPlace(const QString& file, qint64 line);
+
+signals:
+    void modelRequested();
+    void exportRequested();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    [[nodiscard]] QDockWidget* addDock(const QString& name, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+    void makeCentre();
+    void makeDetails();
+    void connectPanels();
+    void showDocuments();
+    void showDraft();
+    void showTabTitles();
+    void showRecord(qint64 record);
+
+    Workspace& m_workspace;
+    ViewState* m_view;
+    PeaksChart* m_peaksChart = nullptr;
+    StagesChart* m_stagesChart = nullptr;
+    KnobsPanel* m_knobs;
+    FindingsPanel* m_findings;
+    PeaksPanel* m_peaks = nullptr;
+    FormulaPanel* m_formula = nullptr;
+    DiffPanel* m_diff = nullptr;
+    ProblemsPanel* m_problems = nullptr;
+    QTabWidget* m_tabs = nullptr;
+    QDockWidget* m_knobsDock;
+    QDockWidget* m_findingsDock;
+    QDockWidget* m_detailsDock;
+    bool m_isLaidOut = false;
+};
+
+} // namespace headroom
