@@ -2,6 +2,7 @@
 #include "footprint/estimate.h"
 
 #include "footprint/working.h"
+#include "plan/batch.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -22,11 +23,16 @@ std::string number(std::int64_t value)
     return formatCount(value);
 }
 
-/// Three significant decimals are enough to follow the working.
+/// Three decimals are enough to follow the working.
+double rounded(double value)
+{
+    return std::round(value * 1000) / 1000;
+}
+
 std::string number(double value)
 {
     return value == std::floor(value) && std::abs(value) < 1e15 ? formatCount(static_cast<std::int64_t>(value))
-                                                                : formatReal(std::round(value * 1000) / 1000);
+                                                                : formatReal(rounded(value));
 }
 
 std::string size(double bytes)
@@ -181,13 +187,22 @@ Term staticTerm(const Page& page)
     const StateRecipe& recipe = page.working.recipe;
     const Sharding& sharding = page.working.sharding;
     const StateBytes& state = page.stage.state;
-    const std::string numbers
-        = fmt::format("{} × ({} weight + {} gradient + {} master + {} moments)", number(page.result.parameters),
-                      sharded(recipe.parameter, sharding.parameters),
-                      sharded(recipe.gradient + recipe.gradientCopy, sharding.gradients),
-                      sharded(recipe.master, sharding.optimizer), sharded(recipe.moments, sharding.optimizer));
-    Term result = term(Text{HEADROOM_TR("core", "Static state")}, "parameters × bytes per parameter", numbers,
+    Term result = term(Text{HEADROOM_TR("core", "Static state")}, "parameters + gradients + optimizer state",
+                       fmt::format("{} + {} + {}", size(state.parameters), size(state.gradients + state.gradientCopies),
+                                   size(state.master + state.moments)),
                        state.total(), Unit::Size);
+    // One product says it all unless parts of the model are frozen, quantised or sharded differently.
+    const double perParameter = recipe.parameter / sharding.parameters
+        + (recipe.gradient + recipe.gradientCopy) / sharding.gradients
+        + (recipe.master + recipe.moments) / sharding.optimizer;
+    if (std::abs(perParameter * real(page.result.parameters) - state.total()) <= 0.001 * state.total()) {
+        result.formula = "parameters × bytes per parameter";
+        result.substituted
+            = fmt::format("{} × ({} weight + {} gradient + {} master + {} moments)", number(page.result.parameters),
+                          sharded(recipe.parameter, sharding.parameters),
+                          sharded(recipe.gradient + recipe.gradientCopy, sharding.gradients),
+                          sharded(recipe.master, sharding.optimizer), sharded(recipe.moments, sharding.optimizer));
+    }
     addPart(result, Text{HEADROOM_TR("core", "Parameters")}, "", "", state.parameters, Unit::Size);
     addPart(result, Text{HEADROOM_TR("core", "Gradients")}, "", "", state.gradients, Unit::Size);
     addPart(result, Text{HEADROOM_TR("core", "fp32 gradient copies")}, "", "", state.gradientCopies, Unit::Size);
@@ -208,58 +223,70 @@ Term activationsTerm(const Page& page)
 {
     const ActivationModel& activations = page.working.activations;
     const double k = stageK(page);
-    Term result = term(Text{HEADROOM_TR("core", "Activations of one micro-batch")}, "B·S·h·L·k·2",
-                       fmt::format("{} × {} × {} × {} × 2", number(activations.tokens),
-                                   number(page.working.model.hidden), number(page.stage.layers.count()), number(k)),
-                       page.stage.activations.kept, Unit::Size);
+    const bool isPacked = page.plan.batch.tokensPerMicrobatch.isKnown();
+    const std::int64_t context = page.working.split.context;
+    std::string formula = isPacked ? "T·h·L·k·2" : "B·S·h·L·k·2";
+    std::string numbers = isPacked
+        ? number(page.plan.batch.tokensPerMicrobatch.value)
+        : fmt::format("{} × {}", number(batchEquation(page.plan).micro.value_or(1)), number(page.plan.batch.seq.value));
+    numbers += fmt::format(" × {} × {} × {} × 2", number(page.working.model.hidden), number(page.stage.layers.count()),
+                           number(k));
+    if (context > 1) {
+        formula += "/cp";
+        numbers += fmt::format(" / {}", number(context));
+    }
+    Term result = term(Text{HEADROOM_TR("core", "Activations of one micro-batch")}, std::move(formula),
+                       std::move(numbers), page.stage.activations.kept, Unit::Size);
     const bool isCalibrated = activations.k != activations.theoryK;
     result.parts.push_back(term(isCalibrated ? Text{HEADROOM_TR("core", "k of a whole layer, given")}
                                              : Text{HEADROOM_TR("core", "k of a whole layer, from its tensors")},
-                                "", "", activations.k, Unit::Factor));
+                                "", "", rounded(activations.k), Unit::Factor));
     if (activations.effectiveK != activations.k) {
-        result.parts.push_back(
-            term(Text{HEADROOM_TR("core", "k after recomputation")}, "", "", activations.effectiveK, Unit::Factor));
+        result.parts.push_back(term(Text{HEADROOM_TR("core", "k after recomputation")}, "", "",
+                                    rounded(activations.effectiveK), Unit::Factor));
     }
     if (k != activations.effectiveK) {
-        result.parts.push_back(term(Text{HEADROOM_TR("core", "k on this GPU")}, "", "", k, Unit::Factor));
+        result.parts.push_back(term(Text{HEADROOM_TR("core", "k on this GPU")}, "", "", rounded(k), Unit::Factor));
     }
     return result;
 }
 
-std::string scheduleFormula(const PipelineShape& pipeline)
+/// Formula of the schedule and the same with the stage's numbers.
+std::pair<std::string, std::string> scheduleFormula(const PipelineShape& pipeline, std::int64_t stage)
 {
+    const std::string m = number(pipeline.microBatches);
+    const std::string p = number(pipeline.stages);
     switch (pipeline.schedule) {
     case Schedule::GPipe:
-        return "m";
+        return {"m", m};
     case Schedule::OneForwardOneBackward:
-        return "min(m, p − i)";
+        return {"min(m, p − i)", fmt::format("min({}, {} − {})", m, p, number(stage))};
     case Schedule::Interleaved:
-        return "min(2(p − i − 1) + (v − 1)·p + 1, m·v) / v";
+        return {"min(2(p − i − 1) + (v − 1)·q + 1, m·v) / v",
+                fmt::format("min({} + 1, {}) / {}", number(warmupChunks(pipeline, stage)),
+                            number(pipeline.microBatches * pipeline.chunks), number(pipeline.chunks))};
     case Schedule::ZbH1:
     case Schedule::ZbV:
-        return "min(m, p)";
+        return {"min(m, p)", fmt::format("min({}, {})", m, p)};
     case Schedule::ZbH2:
-        return "min(m, 2p − 1)";
+        return {"min(m, 2p − 1)", fmt::format("min({}, 2 × {} − 1)", m, p)};
     case Schedule::VHalf:
-        return "min(m, ⌊(p + 2)/2⌋)";
+        return {"min(m, ⌊(p + 2)/2⌋)", fmt::format("min({}, ⌊({} + 2)/2⌋)", m, p)};
     case Schedule::VMin:
-        return "min(m, ⌊(p + 4)/3⌋)";
+        return {"min(m, ⌊(p + 4)/3⌋)", fmt::format("min({}, ⌊({} + 4)/3⌋)", m, p)};
     case Schedule::DualPipe:
-        return "min(m, p + 1)";
+        return {"min(m, p + 1)", fmt::format("min({}, {} + 1)", m, p)};
     case Schedule::DualPipeV:
-        return "min(m, (2p + 1)/2)";
+        return {"min(m, (2p + 1)/2)", fmt::format("min({}, (2 × {} + 1)/2)", m, p)};
     }
     return {};
 }
 
 Term inFlightTerm(const Page& page)
 {
-    const PipelineShape& pipeline = page.working.pipeline;
-    const std::string numbers
-        = fmt::format("p = {}, i = {}, v = {}, m = {}", number(pipeline.stages), number(page.result.stage),
-                      number(pipeline.chunks), number(pipeline.microBatches));
-    return term(Text{HEADROOM_TR("core", "In flight on stage %1"), {number(page.result.stage)}},
-                scheduleFormula(pipeline), numbers, page.stage.held.units, Unit::Factor);
+    auto [formula, numbers] = scheduleFormula(page.working.pipeline, page.result.stage);
+    return term(Text{HEADROOM_TR("core", "In flight on stage %1"), {number(page.result.stage)}}, std::move(formula),
+                std::move(numbers), page.stage.held.units, Unit::Factor);
 }
 
 Term visionTerm(const Page& page)
@@ -267,16 +294,16 @@ Term visionTerm(const Page& page)
     const VisionTower& tower = page.working.tower;
     const ActivationModel& activations = page.working.activations;
     const double unit = activations.visionTokens * real(tower.hidden) * real(tower.layers) * 2;
-    Term result = term(Text{HEADROOM_TR("core", "Vision encoder, one micro-batch")}, "tokens·h·L·k·2 + projector",
-                       fmt::format("{} × {} × {} × {} × 2 + {}", number(activations.visionTokens), number(tower.hidden),
-                                   number(tower.layers), number(unit > 0 ? activations.tower / unit : 0),
-                                   size(activations.projector)),
-                       page.stage.vision, Unit::Size);
+    // A frozen encoder with nothing trained before it keeps nothing.
     if (activations.tower == 0) {
-        result.parts.push_back(
-            term(Text{HEADROOM_TR("core", "Frozen, nothing trained before it: keeps nothing")}, "", "", 0, Unit::Size));
+        return term(Text{HEADROOM_TR("core", "Vision encoder, frozen, and projector: one micro-batch")}, "projector",
+                    size(activations.projector), page.stage.vision, Unit::Size);
     }
-    return result;
+    return term(Text{HEADROOM_TR("core", "Vision encoder, one micro-batch")}, "tokens·h·L·k·2 + projector",
+                fmt::format("{} × {} × {} × {} × 2 + {}", number(activations.visionTokens), number(tower.hidden),
+                            number(tower.layers), number(unit > 0 ? activations.tower / unit : 0),
+                            size(activations.projector)),
+                page.stage.vision, Unit::Size);
 }
 
 Term peakTerm(const Page& page)

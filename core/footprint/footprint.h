@@ -14,7 +14,9 @@ namespace headroom {
 /// What a log taught about this model: coefficients that replace the theory's own.
 struct Calibration
 {
-    std::optional<double> k; ///< activation copies per layer, token and hidden unit (DESIGN 3)
+    /// Activation copies per layer, token and hidden unit (DESIGN 3) of a layer that is neither recomputed nor split
+    /// over tensor parallel GPUs; recomputation and splits then act on it as they do on the theory's own k.
+    std::optional<double> k;
 };
 
 struct StageFootprint
@@ -57,7 +59,7 @@ struct Footprint
     std::size_t fullestStage = 0; ///< by device bytes
     TextbookFigures textbook;
     std::int64_t modelParameters = 0; ///< all stages, vision and projector, ties counted once
-    double k = 0; ///< the activation coefficient used
+    double k = 0; ///< the activation coefficient used, before recomputation; the textbook's k is what is left after it
     std::optional<Bytes> capacity; ///< of one GPU, when the plan names it
 
     [[nodiscard]] const StageFootprint& fullest() const { return stages[fullestStage]; }
