@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t maxDepth = 200;
 constexpr std::size_t maxVisits = 500'000;
+constexpr std::size_t mostProblems = 1000;
 constexpr std::size_t maxExpandedBytes = std::size_t{64} << 20;
 
 /// Walks the tree as a reader would see it, counting what it visits: aliases can make a small file endless.
@@ -73,7 +74,7 @@ Result<void> Expansion::count(std::size_t depth, std::int64_t line, std::size_t 
 /// A mapping that several aliases name is walked several times but reported once.
 void Expansion::report(std::size_t node, Severity severity, Text text)
 {
-    if (m_problems && m_reported.insert(node).second) {
+    if (m_problems && m_reported.size() < mostProblems && m_reported.insert(node).second) {
         m_problems->push_back({severity, m_name, m_tree[node].line, std::move(text)});
     }
 }

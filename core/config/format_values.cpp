@@ -2,6 +2,7 @@
 #include "config/format_values.h"
 
 #include "config/format_keys.h"
+#include "config/scalar_text.h"
 #include "units/bytes.h"
 #include "units/number.h"
 
@@ -46,7 +47,8 @@ std::vector<std::string> memberWords(const std::vector<const Setting*>& items)
 
 bool isMember(const ConfigFormat::Key& key, const std::string& word)
 {
-    return std::any_of(key.words.begin(), key.words.end(), [&](const auto& known) { return known.first == word; });
+    return std::any_of(key.words.begin(), key.words.end(),
+                       [&](const auto& known) { return meansTheSame(known.first, word); });
 }
 
 std::string translated(const ConfigFormat::Key& key, const std::string& text)

@@ -17,6 +17,9 @@ namespace {
 
 using Transform = ConfigFormat::Transform;
 
+/// A file of another kind may hold thousands; a list of them would help nobody.
+constexpr std::size_t mostUnknownKeys = 50;
+
 /// Levenshtein distance.
 std::size_t distance(std::string_view a, std::string_view b)
 {
@@ -96,13 +99,15 @@ private:
     {
         m_problems.push_back({severity, m_document.name(), line, std::move(text)});
     }
-    void checkKey(const Setting& setting, const std::set<std::string>& known);
+    [[nodiscard]] bool isKnown(const std::string& key, const std::set<std::string>& known) const;
+    void checkUnknown(const Setting& setting, bool isBlock, const std::set<std::string>& known);
     void checkOutside(const Setting& setting);
 
     const ConfigDocument& m_document;
     const ConfigFormat& m_format;
     TrainingPlan& m_plan;
     std::vector<Problem>& m_problems;
+    std::size_t m_unknownKeys = 0;
     std::set<std::string> m_outside; ///< top-level keys already looked at
 };
 
@@ -118,28 +123,34 @@ void ReadingCheck::checkKeys()
         });
         if (block == m_format.blocks.end()) {
             checkOutside(setting);
-        } else if (setting.key != *block) {
-            checkKey(setting, known);
-        } else if (!known.contains(setting.key) && !isNull(setting)) {
-            report(Severity::Error, setting.line,
-                   Text{HEADROOM_TR("core", "“%1” is a single value; keys such as %2 belong below it"),
-                        {setting.key, *std::find_if(known.begin(), known.end(), [&](const std::string& key) {
-                             return isBelow(key, setting.key);
-                         })}});
+        } else if (!isKnown(setting.key, known)) {
+            checkUnknown(setting, setting.key == *block, known);
         }
+    }
+    if (m_unknownKeys > mostUnknownKeys) {
+        report(Severity::Note, 0,
+               Text{HEADROOM_TR("core", "%1 more keys are not of this format, so they are not used"),
+                    {std::to_string(m_unknownKeys - mostUnknownKeys)}});
     }
 }
 
-void ReadingCheck::checkKey(const Setting& setting, const std::set<std::string>& known)
+/// Whether a key is known: itself, an item of a known list, or part of a block that doesn't concern memory.
+bool ReadingCheck::isKnown(const std::string& key, const std::set<std::string>& known) const
 {
-    const bool isKnown
-        = std::any_of(known.begin(), known.end(),
-                      [&](const std::string& key) {
-                          return setting.key == key || (isBelow(setting.key, key) && setting.key[key.size()] == '[');
-                      })
-        || std::any_of(m_format.otherKeys.begin(), m_format.otherKeys.end(),
-                       [&](const std::string& key) { return isBelow(setting.key, key); });
-    if (isKnown) {
+    const std::size_t bracket = key.find('[');
+    const auto& others = m_format.otherKeys;
+    return known.contains(key) || (bracket != std::string::npos && known.contains(key.substr(0, bracket)))
+        || std::any_of(others.begin(), others.end(), [&](const std::string& other) { return isBelow(key, other); });
+}
+
+void ReadingCheck::checkUnknown(const Setting& setting, bool isBlock, const std::set<std::string>& known)
+{
+    if ((isBlock && isNull(setting)) || ++m_unknownKeys > mostUnknownKeys) {
+        return;
+    }
+    if (isBlock) {
+        report(Severity::Error, setting.line,
+               Text{HEADROOM_TR("core", "“%1” is a single value; its keys belong below it"), {setting.key}});
         return;
     }
     const std::string meant = lookalike(setting.key, known);
@@ -158,7 +169,8 @@ void ReadingCheck::checkOutside(const Setting& setting)
 {
     const std::string top = setting.key.substr(0, setting.key.find_first_of(".["));
     const auto& others = m_format.otherKeys;
-    if (!m_outside.insert(top).second || std::find(others.begin(), others.end(), top) != others.end()) {
+    if (m_outside.size() > mostUnknownKeys || !m_outside.insert(top).second
+        || std::find(others.begin(), others.end(), top) != others.end()) {
         return;
     }
     if (const std::string meant = lookalike(top, m_format.blocks); !meant.empty()) {
@@ -172,19 +184,21 @@ void ReadingCheck::checkOutside(const Setting& setting)
 void ReadingCheck::checkMembers()
 {
     std::set<std::string> keys;
-    std::set<std::string> words{"false", "none"};
+    std::vector<std::string> words{"false", "none"};
     for (const ConfigFormat::Key& key : m_format.keys) {
         if (key.transform == Transform::Member) {
             keys.insert(key.key);
             for (const auto& word : key.words) {
-                words.insert(word.first);
+                words.push_back(word.first);
             }
         }
     }
     for (const std::string& key : keys) {
         for (const Setting* item : itemsOf(m_document, key)) {
             const bool isSeveral = item->text.find_first_of(", ") != std::string::npos;
-            if (!isSeveral && !words.contains(item->text)) {
+            const bool isWord = std::any_of(words.begin(), words.end(),
+                                            [&](const std::string& word) { return meansTheSame(word, item->text); });
+            if (!isSeveral && !isWord) {
                 report(Severity::Error, item->line,
                        Text{HEADROOM_TR("core", "“%1” is not one of the values of %2"), {item->text, key}});
             }

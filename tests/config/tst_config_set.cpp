@@ -1,60 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "config/config_document.h"
+#include "config/config_fixture.h"
 #include "config/scalar_text.h"
 
-#include <QDir>
-#include <QDirIterator>
-#include <QTemporaryDir>
 #include <QtTest>
-
-#include <filesystem>
-#include <fstream>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace headroom;
 
 namespace {
 
-ConfigDocument parsed(const std::string& bytes)
-{
-    auto document = ConfigDocument::parse(bytes, "test.yaml");
-    if (!document) {
-        qFatal("%s", document.error().english().c_str());
-    }
-    return std::move(*document);
-}
-
-std::string contentOf(const std::filesystem::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 QByteArray bytesOf(const ConfigDocument& document)
 {
     return QByteArray::fromStdString(document.bytes());
-}
-
-/// Another value of the same kind, so that its spelling stays plain where it was.
-std::string otherValue(const Setting& setting)
-{
-    const auto& text = setting.text;
-    const bool isCapital = !text.empty() && text.front() >= 'A' && text.front() <= 'Z';
-    if (meansTheSame(text, "true")) {
-        return isCapital ? "False" : "false";
-    }
-    if (meansTheSame(text, "false")) {
-        return isCapital ? "True" : "true";
-    }
-    return isNull(setting) || (text.find_first_not_of("0123456789.eE+-_") == std::string::npos && text != "17")
-        ? "17"
-        : "other_18";
-}
-
-bool isOneLine(const Setting& setting)
-{
-    return setting.style != ScalarStyle::Block && setting.style != ScalarStyle::MultiLine && !isNull(setting);
 }
 
 } // namespace
@@ -73,11 +29,6 @@ private slots:
     void sameMeaningChangesNothing();
     void refusals_data();
     void refusals();
-    void corpusRoundTrip_data();
-    void corpusRoundTrip();
-    void savesAtomically();
-    void savesThroughLinks();
-    void failedSaveLeavesNothing();
 };
 
 void TestConfigSet::splices_data()
@@ -227,7 +178,7 @@ void TestConfigSet::splices()
     QFETCH(QString, key);
     QFETCH(QString, value);
     QFETCH(QString, after);
-    const ConfigDocument document = parsed(before.toStdString());
+    const ConfigDocument document = parsed(before);
     const std::vector<ConfigEdit> edits{{key.toStdString(), value.toStdString()}};
     const auto result = document.set(edits);
     QVERIFY2(result, result ? "" : result.error().english().c_str());
@@ -280,7 +231,7 @@ void TestConfigSet::lists()
     for (const QString& item : items) {
         edit.items->push_back(item.toStdString());
     }
-    const auto result = parsed(before.toStdString()).set(std::vector{edit});
+    const auto result = parsed(before).set(std::vector{edit});
     QVERIFY2(result, result ? "" : result.error().english().c_str());
     QCOMPARE(bytesOf(*result), after.toUtf8());
 }
@@ -315,7 +266,7 @@ void TestConfigSet::sameMeaningChangesNothing()
 {
     QFETCH(QString, text);
     QFETCH(QString, value);
-    const ConfigDocument document = parsed(text.toStdString());
+    const ConfigDocument document = parsed(text);
     const auto result = document.set(std::vector<ConfigEdit>{{"a", value.toStdString()}});
     QVERIFY(result);
     QCOMPARE(result->bytes(), document.bytes());
@@ -365,112 +316,12 @@ void TestConfigSet::refusals()
     QFETCH(QString, key);
     QFETCH(int, line);
     QFETCH(QString, sentence);
-    const auto result = parsed(text.toStdString()).set(std::vector<ConfigEdit>{{key.toStdString(), "7"}});
+    const auto result = parsed(text).set(std::vector<ConfigEdit>{{key.toStdString(), "7"}});
     QVERIFY(!result);
     QCOMPARE(result.error().file, std::string("test.yaml"));
     QCOMPARE(static_cast<int>(result.error().line), line);
     const QString english = QString::fromStdString(result.error().text.english());
     QVERIFY2(english.contains(sentence), qPrintable(english));
-}
-
-void TestConfigSet::corpusRoundTrip_data()
-{
-    QTest::addColumn<QString>("path");
-    QDirIterator files(QDir(HEADROOM_SHARED).filePath("corpus/configs"), {"*.yaml", "*.yml", "*.json"}, QDir::Files);
-    int count = 0;
-    while (files.hasNext()) {
-        const QString path = files.next();
-        QTest::newRow(qPrintable(files.fileName())) << path;
-        ++count;
-    }
-    if (count == 0) {
-        QSKIP("no public configs in ../shared/corpus/configs");
-    }
-}
-
-/// Every scalar of real files: changing it changes its own bytes only, changing it back gives the file again.
-void TestConfigSet::corpusRoundTrip()
-{
-    QFETCH(QString, path);
-    const auto document = ConfigDocument::open(path.toStdString());
-    QVERIFY2(document, document ? "" : document.error().english().c_str());
-    const std::string& bytes = document->bytes();
-    int changed = 0;
-    // Of very long files a part is enough.
-    const std::size_t step = document->settings().size() / 300 + 1;
-    for (std::size_t i = 0; i < document->settings().size(); i += step) {
-        const Setting& setting = document->settings()[i];
-        const auto there = document->set(std::vector<ConfigEdit>{{setting.key, otherValue(setting)}});
-        const auto& all = document->settings();
-        const bool isShared
-            = std::count_if(all.begin(), all.end(), [&](const Setting& other) { return other.begin == setting.begin; })
-            > 1;
-        if (isShared && !there) {
-            continue; // the anchor's own text
-        }
-        QVERIFY2(there, there ? "" : there.error().english().c_str());
-        ++changed;
-        if (setting.viaAlias || setting.viaMerge) {
-            continue;
-        }
-        const std::string& other = there->bytes();
-        const std::size_t tail = bytes.size() - setting.end;
-        QCOMPARE(other.substr(0, setting.begin), bytes.substr(0, setting.begin));
-        QCOMPARE(other.substr(other.size() - tail), bytes.substr(setting.end));
-        if (isOneLine(setting)) {
-            const auto back = there->set(std::vector<ConfigEdit>{{setting.key, setting.text}});
-            QVERIFY2(back, back ? "" : back.error().english().c_str());
-            QVERIFY2(back->bytes() == bytes, (setting.key + " does not come back: " + setting.text).c_str());
-        }
-    }
-    QVERIFY(changed > 0);
-}
-
-void TestConfigSet::savesAtomically()
-{
-    QTemporaryDir folder;
-    const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "config.yaml";
-    const ConfigDocument document = parsed("a: 1\r\n");
-    QVERIFY(document.save(path));
-    QCOMPARE(contentOf(path), std::string("a: 1\r\n"));
-    QCOMPARE(::chmod(path.c_str(), 0640), 0);
-    QVERIFY(parsed("a: 2").save(path));
-    QCOMPARE(contentOf(path), std::string("a: 2"));
-    struct stat status
-    {
-    };
-    QCOMPARE(::stat(path.c_str(), &status), 0);
-    QCOMPARE(status.st_mode & 07777, mode_t{0640});
-    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList{"config.yaml"});
-}
-
-void TestConfigSet::savesThroughLinks()
-{
-    QTemporaryDir folder;
-    const std::filesystem::path root(folder.path().toStdString());
-    std::filesystem::create_directory(root / "real");
-    std::ofstream(root / "real" / "config.yaml") << "a: 1\n";
-    std::filesystem::create_symlink("real/config.yaml", root / "link.yaml");
-    QVERIFY(parsed("a: 2\n").save(root / "link.yaml"));
-    QVERIFY(std::filesystem::is_symlink(root / "link.yaml"));
-    QCOMPARE(contentOf(root / "real" / "config.yaml"), std::string("a: 2\n"));
-    std::filesystem::create_symlink("real/new.yaml", root / "dangling.yaml");
-    QVERIFY(parsed("a: 3\n").save(root / "dangling.yaml"));
-    QCOMPARE(contentOf(root / "real" / "new.yaml"), std::string("a: 3\n"));
-}
-
-void TestConfigSet::failedSaveLeavesNothing()
-{
-    QTemporaryDir folder;
-    const std::filesystem::path root(folder.path().toStdString());
-    std::filesystem::create_directory(root / "config.yaml");
-    const auto onFolder = parsed("a: 1\n").save(root / "config.yaml");
-    QVERIFY(!onFolder);
-    QVERIFY(QString::fromStdString(onFolder.error().english()).endsWith("this is a folder, not a file"));
-    const auto nowhere = parsed("a: 1\n").save(root / "none" / "config.yaml");
-    QVERIFY(!nowhere);
-    QCOMPARE(nowhere.error().file, (root / "none" / "config.yaml").string());
-    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList{});
 }
 
 QTEST_APPLESS_MAIN(TestConfigSet)

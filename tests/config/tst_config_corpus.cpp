@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_document.h"
+#include "config/scalar_text.h"
+
+#include <QDir>
+#include <QDirIterator>
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace headroom;
+
+namespace {
+
+/// Another value of the same kind, so that its spelling stays plain where it was.
+std::string otherValue(const Setting& setting)
+{
+    const auto& text = setting.text;
+    const bool isCapital = !text.empty() && text.front() >= 'A' && text.front() <= 'Z';
+    if (meansTheSame(text, "true")) {
+        return isCapital ? "False" : "false";
+    }
+    if (meansTheSame(text, "false")) {
+        return isCapital ? "True" : "true";
+    }
+    return isNull(setting) || (text.find_first_not_of("0123456789.eE+-_") == std::string::npos && text != "17")
+        ? "17"
+        : "other_18";
+}
+
+bool isOneLine(const Setting& setting)
+{
+    return setting.style != ScalarStyle::Block && setting.style != ScalarStyle::MultiLine && !isNull(setting);
+}
+
+} // namespace
+
+class TestConfigCorpus : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void corpusRoundTrip_data();
+    void corpusRoundTrip();
+};
+
+void TestConfigCorpus::corpusRoundTrip_data()
+{
+    QTest::addColumn<QString>("path");
+    QDirIterator files(QDir(HEADROOM_SHARED).filePath("corpus/configs"), {"*.yaml", "*.yml", "*.json"}, QDir::Files);
+    int count = 0;
+    while (files.hasNext()) {
+        const QString path = files.next();
+        QTest::newRow(qPrintable(files.fileName())) << path;
+        ++count;
+    }
+    if (count == 0) {
+        QSKIP("no public configs in ../shared/corpus/configs");
+    }
+}
+
+void TestConfigCorpus::corpusRoundTrip()
+{
+    QFETCH(QString, path);
+    const auto document = ConfigDocument::open(path.toStdString());
+    QVERIFY2(document, document ? "" : document.error().english().c_str());
+    const std::string& bytes = document->bytes();
+    int changed = 0;
+    // Of very long files a part is enough.
+    const std::size_t step = document->settings().size() / 300 + 1;
+    for (std::size_t i = 0; i < document->settings().size(); i += step) {
+        const Setting& setting = document->settings()[i];
+        const auto there = document->set(std::vector<ConfigEdit>{{setting.key, otherValue(setting)}});
+        const auto& all = document->settings();
+        const bool isShared
+            = std::count_if(all.begin(), all.end(), [&](const Setting& other) { return other.begin == setting.begin; })
+            > 1;
+        if (isShared && !there) {
+            continue; // the anchor's own text
+        }
+        QVERIFY2(there, there ? "" : there.error().english().c_str());
+        ++changed;
+        if (setting.viaAlias || setting.viaMerge) {
+            continue;
+        }
+        const std::string& other = there->bytes();
+        const std::size_t tail = bytes.size() - setting.end;
+        QCOMPARE(other.substr(0, setting.begin), bytes.substr(0, setting.begin));
+        QCOMPARE(other.substr(other.size() - tail), bytes.substr(setting.end));
+        if (isOneLine(setting)) {
+            const auto back = there->set(std::vector<ConfigEdit>{{setting.key, setting.text}});
+            QVERIFY2(back, back ? "" : back.error().english().c_str());
+            QVERIFY2(back->bytes() == bytes, (setting.key + " does not come back: " + setting.text).c_str());
+        }
+    }
+    QVERIFY(changed > 0);
+}
+
+QTEST_APPLESS_MAIN(TestConfigCorpus)
+#include "tst_config_corpus.moc"

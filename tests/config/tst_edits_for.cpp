@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_fixture.h"
+
+#include <QtTest>
+
+using namespace headroom;
+
+class TestEditsFor : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void editsSayTheDifference_data();
+    void editsSayTheDifference();
+    void editsAreRefused_data();
+    void editsAreRefused();
+    void editedFileReadsBack_data();
+    void editedFileReadsBack();
+};
+
+void TestEditsFor::editsSayTheDifference_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("after");
+    const auto row = [](const char* name, const char* text, const char* field, const char* value, const char* after) {
+        QTest::newRow(name) << text << field << value << after;
+    };
+    row("own key", "parallel:\n  pipeline_parallel_size: 2 # x\n", "parallel.pp", "4",
+        "parallel:\n  pipeline_parallel_size: 4 # x\n");
+    row("alias that is there", "parallel:\n  pp: 2\n", "parallel.pp", "4", "parallel:\n  pp: 4\n");
+    row("first key when none is there", "parallel:\n  pp: 2\n", "parallel.tp", "4",
+        "parallel:\n  pp: 2\n  tensor_parallel_size: 4\n");
+    row("block that is not there", "parallel:\n  pp: 2\n", "recompute.enabled", "true",
+        "parallel:\n  pp: 2\nrecompute:\n  enabled: true\n");
+    row("the one that is used", "parallel:\n  pp: 2\n  pipeline_parallel_size: 3\n", "parallel.pp", "4",
+        "parallel:\n  pp: 2\n  pipeline_parallel_size: 4\n");
+    row("the one that is not null", "parallel:\n  pp: 2\n  pipeline_parallel_size:\n", "parallel.pp", "4",
+        "parallel:\n  pp: 4\n  pipeline_parallel_size:\n");
+    row("null key before another", "parallel:\n  pp: 2\n  tp:\n", "parallel.tp", "4", "parallel:\n  pp: 2\n  tp: 4\n");
+    row("capacity with its unit", "parallel: {pp: 2}\nhardware: {capacity: 80GiB}\n", "hardware.capacity_bytes",
+        "24GiB", "parallel: {pp: 2}\nhardware: {capacity: 24GiB}\n");
+    row("precision as a word", "parallel: {pp: 2}\nprecision: bf16\n", "precision.recipe", "fp32",
+        "parallel: {pp: 2}\nprecision: fp32\n");
+    row("precision in a map", "parallel: {pp: 2}\nprecision:\n  params: bf16\n", "precision.recipe", "fp32",
+        "parallel: {pp: 2}\nprecision:\n  params: bf16\n  recipe: fp32\n");
+    row("inverted flag", "parallel: {pp: 2}\nmodel: {untie_embeddings_and_output_weights: true}\n",
+        "model.tied_embeddings", "true", "parallel: {pp: 2}\nmodel: {untie_embeddings_and_output_weights: false}\n");
+    row("frozen list grows", "parallel: {pp: 2}\nmodel: {freeze: [vision]}\n", "frozen.llm", "true",
+        "parallel: {pp: 2}\nmodel: {freeze: [vision, llm]}\n");
+    row("frozen list shrinks", "parallel: {pp: 2}\nmodel: {freeze: [vit, llm]}\n", "frozen.vision", "false",
+        "parallel: {pp: 2}\nmodel: {freeze: [llm]}\n");
+    row("frozen without a list", "parallel: {pp: 2}\nmodel: {layers: 2}\n", "frozen.llm", "true",
+        "parallel: {pp: 2}\nmodel: {layers: 2, freeze: {llm: true}}\n");
+    row("modules", "parallel: {pp: 2}\nrecompute: {modules: [mlp]}\n", "recompute.modules", "mlp, core_attn",
+        "parallel: {pp: 2}\nrecompute: {modules: [mlp, core_attn]}\n");
+    row("world beside nodes", "parallel: {pp: 2}\nhardware: {nodes: 1, gpus_per_node: 8}\n", "parallel.world", "16",
+        "parallel: {pp: 2}\nhardware: {nodes: 1, gpus_per_node: 8, world_size: 16}\n");
+    row("same value", "parallel:\n  pp: 2\n", "parallel.pp", "2", "parallel:\n  pp: 2\n");
+}
+
+void TestEditsFor::editsSayTheDifference()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, after);
+    const ConfigDocument document = parsed(text);
+    const ConfigFormat& format = formatOf(document);
+    const TrainingPlan before = readingOf(document).plan;
+    TrainingPlan changed = before;
+    QVERIFY(setField(changed, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(document, format, before, changed);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto result = document.set(*edits);
+    QVERIFY2(result, result ? "" : result.error().english().c_str());
+    QCOMPARE(QString::fromStdString(result->bytes()), after);
+    QCOMPARE(fieldOf(readingOf(*result).plan, field), fieldOf(changed, field));
+}
+
+void TestEditsFor::editsAreRefused_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("field without a key") << "parallel: {pp: 2}"
+                                         << "recompute.pattern"
+                                         << "*.mlp"
+                                         << "has no key for recompute.pattern";
+    QTest::newRow("preset's layers") << "parallel: {pp: 2}\nmodel: llama-3-8b"
+                                     << "model.layers"
+                                     << "4"
+                                     << "model.layers comes from preset llama-3-8b";
+    QTest::newRow("config.json knows no batch") << R"({"model_type": "llama", "hidden_size": 8})"
+                                                << "batch.micro"
+                                                << "2"
+                                                << "Hugging Face config.json has no key for batch.micro";
+}
+
+void TestEditsFor::editsAreRefused()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, sentence);
+    const ConfigDocument document = parsed(text);
+    const ConfigFormat& format = formatOf(document);
+    const TrainingPlan before = readingOf(document).plan;
+    TrainingPlan changed = before;
+    QVERIFY(setField(changed, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(document, format, before, changed);
+    QVERIFY(!edits);
+    QVERIFY2(QString::fromStdString(edits.error().english()).contains(sentence), edits.error().english().c_str());
+}
+
+void TestEditsFor::editedFileReadsBack_data()
+{
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("value");
+    const std::vector<std::pair<const char*, const char*>> values{{"parallel.pp", "8"},
+                                                                  {"parallel.tp", "2"},
+                                                                  {"parallel.dp", "4"},
+                                                                  {"parallel.cp", "2"},
+                                                                  {"parallel.ep", "2"},
+                                                                  {"parallel.vpp", "2"},
+                                                                  {"parallel.sp", "true"},
+                                                                  {"parallel.schedule", "gpipe"},
+                                                                  {"batch.micro", "1"},
+                                                                  {"batch.accum", "64"},
+                                                                  {"batch.global", "128"},
+                                                                  {"batch.seq", "8192"},
+                                                                  {"recompute.enabled", "true"},
+                                                                  {"recompute.granularity", "selective"},
+                                                                  {"recompute.num_layers", "6"},
+                                                                  {"recompute.modules", "mlp, moe"},
+                                                                  {"precision.recipe", "fp16-mixed"},
+                                                                  {"optimizer.name", "sgd"},
+                                                                  {"hardware.gpu", "a100-40gb"},
+                                                                  {"hardware.capacity_bytes", "25769803776"},
+                                                                  {"parallel.world", "64"},
+                                                                  {"shard.zero_stage", "1"},
+                                                                  {"shard.dist_opt", "true"},
+                                                                  {"model.layers", "48"},
+                                                                  {"model.hidden", "2048"},
+                                                                  {"model.ffn", "8192"},
+                                                                  {"model.vocab", "32000"},
+                                                                  {"frozen.vision", "true"},
+                                                                  {"attention.impl", "flash"},
+                                                                  {"lora.rank", "8"},
+                                                                  {"vision.layers", "24"},
+                                                                  {"projector.out", "2048"},
+                                                                  {"moe.experts", "8"}};
+    for (const auto& [key, value] : values) {
+        QTest::newRow(key) << key << value;
+    }
+}
+
+void TestEditsFor::editedFileReadsBack()
+{
+    QFETCH(QString, key);
+    QFETCH(QString, value);
+    const ConfigDocument document = parsed("train:\r\n    micro_batch_size: 2\r\nmodel:\r\n    heads: 16");
+    const ConfigFormat& format = formatOf(document);
+    const TrainingPlan before = readingOf(document).plan;
+    TrainingPlan after = before;
+    QVERIFY(setField(after, key.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(document, format, before, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto result = document.set(*edits);
+    QVERIFY2(result, result ? "" : result.error().english().c_str());
+    const PlanReading reading = readingOf(*result);
+    QCOMPARE(fieldOf(reading.plan, key), value);
+    QCOMPARE(result->bytes().find("\n\n"), std::string::npos);
+    QVERIFY(result->bytes().find('\n') == result->bytes().find("\r\n") + 1);
+}
+
+QTEST_APPLESS_MAIN(TestEditsFor)
+#include "tst_edits_for.moc"
