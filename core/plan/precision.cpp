@@ -65,7 +65,11 @@ PrecisionRecipe effectivePrecision(const TrainingPlan& plan)
 {
     const PrecisionPlan& precision = plan.precision;
     const PrecisionRecipe* named = precision.recipe.isKnown() ? precisionRecipe(precision.recipe.value) : nullptr;
-    PrecisionRecipe result = named ? *named : recipes.front();
+    if (named == nullptr && precision.params.isKnown() && precision.params.value == Fp32) {
+        // fp32 weights need no master copy, and their gradients are fp32 too.
+        named = precisionRecipe("fp32");
+    }
+    PrecisionRecipe result = named != nullptr ? *named : recipes.front();
     result.params = stated(precision.params, result.params);
     result.grads = stated(precision.grads, result.grads);
     result.master = stated(precision.master, result.master);

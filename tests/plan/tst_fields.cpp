@@ -234,6 +234,7 @@ void TestFields::recipes_data()
     // theory.md 2.1; the moments' scales of 8-bit Adam count.
     QTest::newRow("default") << QByteArray("") << 16.0;
     QTest::newRow("dtype name") << QByteArray("bf16") << 16.0;
+    QTest::newRow("fp32 weights alone") << QByteArray("precision.params=fp32") << 16.0;
     QTest::newRow("S01a") << QByteArray("fp32") << 16.0;
     QTest::newRow("S01b") << QByteArray("bf16-mixed") << 16.0;
     QTest::newRow("S01c") << QByteArray("megatron-bf16") << 18.0;
@@ -248,7 +249,8 @@ void TestFields::recipes_data()
 void TestFields::recipes()
 {
     QFETCH(QByteArray, recipe);
-    const TrainingPlan plan = recipe.isEmpty() ? TrainingPlan{} : planOf("precision.recipe=" + recipe);
+    const TrainingPlan plan
+        = recipe.isEmpty() ? TrainingPlan{} : planOf(recipe.contains('=') ? recipe : "precision.recipe=" + recipe);
     const PrecisionRecipe types = effectivePrecision(plan);
     double sum = 0;
     for (const DataType type : {types.params, types.grads, types.master, types.optM, types.optV}) {
