@@ -6,6 +6,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/chart_data.h"
+#include "workspace/view_state.h"
 
 #include <QApplication>
 #include <QCheckBox>
@@ -15,6 +16,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QPushButton>
 #include <QSlider>
 #include <QTabBar>
@@ -96,6 +98,16 @@ int main(int argc, char** argv)
         peaks.setRun(std::make_shared<Run>(test::typicalRun()));
         save(QStringLiteral("peaks"), peaks.image(1));
 
+        ViewState view;
+        PeaksChart close;
+        close.setViewState(&view);
+        close.resize(640, 300);
+        close.setCapacity(gib(80));
+        close.setRun(std::make_shared<Run>(test::typicalRun()));
+        view.setRange({108, 132});
+        view.setCursor(118);
+        save(QStringLiteral("peaks-close"), close.image(1));
+
         PeaksChart empty;
         empty.resize(1000, 420);
         empty.setCapacity(gib(80));
@@ -114,6 +126,13 @@ int main(int argc, char** argv)
         stages.setBaselineName(QStringLiteral("train.yaml"));
         stages.selectStage(1);
         save(QStringLiteral("stages"), stages.image(1));
+
+        stages.show();
+        QMouseEvent move(QEvent::MouseMove, QPointF(150, 200), stages.mapToGlobal(QPointF(150, 200)), Qt::NoButton,
+                         Qt::NoButton, Qt::NoModifier);
+        for (QWidget* child : stages.findChildren<QWidget*>())
+            QApplication::sendEvent(child, &move);
+        save(QStringLiteral("stages-hover"), stages.image(1));
 
         StagesChart narrow;
         narrow.resize(420, 300);

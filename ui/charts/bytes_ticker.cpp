@@ -46,7 +46,7 @@ StepTicker::StepTicker()
 
 double StepTicker::getTickStep(const QCPRange& range)
 {
-    return std::max(1.0, std::round(QCPAxisTicker::getTickStep(range)));
+    return std::max(1.0, std::floor(QCPAxisTicker::getTickStep(range))); // 2.5 becomes 2, not 3
 }
 
 int StepTicker::getSubTickCount(double)

@@ -30,12 +30,15 @@ CapacityLine::CapacityLine(PlotCanvas& plot, QCPAxisRect& rect)
     m_label->setClipToAxisRect(false);
 }
 
-void CapacityLine::set(std::optional<Bytes> capacity, const QString& label)
+bool CapacityLine::set(std::optional<Bytes> capacity, const QString& label)
 {
+    if (capacity == m_capacity && label == m_wantedLabel)
+        return false;
     m_capacity = capacity;
+    m_wantedLabel = label;
     setVisible(m_isVisible);
     if (!capacity)
-        return;
+        return true;
     m_line->point1->setCoords(0, capacity->gib());
     m_line->point2->setCoords(1, capacity->gib());
     m_label->position->setCoords(1, capacity->gib());
@@ -43,6 +46,7 @@ void CapacityLine::set(std::optional<Bytes> capacity, const QString& label)
         label.isEmpty()
             ? QCoreApplication::translate("headroom::CapacityLine", "capacity %1").arg(bytesText(*capacity, 1))
             : label);
+    return true;
 }
 
 void CapacityLine::setVisible(bool visible)

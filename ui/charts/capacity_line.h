@@ -22,7 +22,8 @@ class CapacityLine
 public:
     CapacityLine(PlotCanvas& plot, QCPAxisRect& rect);
 
-    void set(std::optional<Bytes> capacity, const QString& label);
+    /// False: this is what it shows already.
+    bool set(std::optional<Bytes> capacity, const QString& label);
     /// Hides the line without forgetting the capacity.
     void setVisible(bool visible);
     void applyTheme(const Theme& theme);
@@ -33,6 +34,7 @@ private:
     QCPItemText* m_label; // before the line, which is drawn over the label's background
     QCPItemStraightLine* m_line;
     std::optional<Bytes> m_capacity;
+    QString m_wantedLabel;
     bool m_isVisible = true;
 };
 

@@ -55,6 +55,8 @@ OverviewStrip::OverviewStrip(PlotCanvas& plot, QCPMarginGroup& margins)
     m_frame->setLayer(QStringLiteral("grid"));
     m_frame->topLeft->setTypeX(QCPItemPosition::ptAxisRectRatio);
     m_frame->bottomRight->setTypeX(QCPItemPosition::ptAxisRectRatio);
+    m_frame->topLeft->setCoords(0, 0); // changing the type kept the pixels
+    m_frame->bottomRight->setCoords(1, 1);
     m_window = makeRect();
     m_window->setLayer(QStringLiteral("grid")); // under the line
     plot.installEventFilter(this);

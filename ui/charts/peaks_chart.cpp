@@ -72,8 +72,8 @@ void PeaksChart::setRun(std::shared_ptr<const Run> run)
 
 void PeaksChart::setCapacity(std::optional<Bytes> capacity, const QString& label)
 {
-    m_plot->setCapacity(capacity, label);
-    updateTexts();
+    if (m_plot->setCapacity(capacity, label))
+        updateTexts();
 }
 
 void PeaksChart::setViewState(ViewState* view)
@@ -205,7 +205,6 @@ void PeaksChart::moveCursor(int points)
     const auto now = m_view->cursor() ? line.holdLast(*m_view->cursor()) : std::nullopt;
     const std::ptrdiff_t next = now ? static_cast<std::ptrdiff_t>(*now) + points : (points > 0 ? 0 : last);
     m_plot->pinCursor(line.steps[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(next, 0, last))]);
-    updateTexts();
 }
 
 void PeaksChart::activateCursor()

@@ -76,7 +76,8 @@ PeaksPlot::PeaksPlot(QWidget* parent)
         if (m_view)
             m_view->setCursor(m_pinned);
     });
-    // The box stands in pixels, which the layout of a replot decides.
+    // Markers and the box depend on pixels, which the layout of a replot decides.
+    connect(this, &QCustomPlot::afterLayout, this, &PeaksPlot::stylePens);
     connect(this, &QCustomPlot::afterLayout, this, &PeaksPlot::showCursor);
     PeaksPlot::applyTheme(Theme::current());
 }
@@ -115,11 +116,13 @@ void PeaksPlot::setSeries(std::shared_ptr<const Run> run, std::shared_ptr<const 
     showCursor(); // at the same step as before it reads other values
 }
 
-void PeaksPlot::setCapacity(std::optional<Bytes> capacity, const QString& label)
+bool PeaksPlot::setCapacity(std::optional<Bytes> capacity, const QString& label)
 {
-    m_capacityLine.set(capacity, label);
+    if (!m_capacityLine.set(capacity, label))
+        return false;
     fitValues();
     scheduleReplot();
+    return true;
 }
 
 void PeaksPlot::setMessage(const QString& message)
@@ -213,12 +216,6 @@ void PeaksPlot::applyTheme(const Theme& theme)
     stylePens();
 }
 
-void PeaksPlot::resizeEvent(QResizeEvent* event)
-{
-    PlotCanvas::resizeEvent(event);
-    stylePens(); // other room for markers
-}
-
 void PeaksPlot::rebuildGraphs()
 {
     for (QCPGraph* graph : m_phaseGraphs)
@@ -274,7 +271,6 @@ void PeaksPlot::showRange()
     if (!m_view)
         return;
     stepAxis()->setRange(m_view->range().first, m_view->range().last);
-    stylePens();
     scheduleReplot();
 }
 

@@ -26,7 +26,8 @@ public:
 
     void setViewState(ViewState* view);
     void setSeries(std::shared_ptr<const Run> run, std::shared_ptr<const PeakSeries> series);
-    void setCapacity(std::optional<Bytes> capacity, const QString& label);
+    /// False: nothing changed, as on most slider ticks.
+    bool setCapacity(std::optional<Bytes> capacity, const QString& label);
     /// Shown in place of the chart; empty: the chart.
     void setMessage(const QString& message);
     void setPhaseVisible(std::uint8_t phase, bool visible);
@@ -46,7 +47,6 @@ signals:
 
 protected:
     void applyTheme(const Theme& theme) override;
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void rebuildGraphs();

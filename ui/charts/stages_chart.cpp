@@ -63,8 +63,8 @@ void StagesChart::setMeasured(std::vector<std::optional<Bytes>> perStage)
 
 void StagesChart::setCapacity(std::optional<Bytes> capacity, const QString& label)
 {
-    m_plot->setCapacity(capacity, label);
-    updateTexts();
+    if (m_plot->setCapacity(capacity, label))
+        updateTexts();
 }
 
 void StagesChart::setBaselineName(const QString& name)

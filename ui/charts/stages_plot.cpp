@@ -170,12 +170,14 @@ void StagesPlot::setMeasured(std::vector<std::optional<Bytes>> perStage)
     scheduleReplot();
 }
 
-void StagesPlot::setCapacity(std::optional<Bytes> capacity, const QString& label)
+bool StagesPlot::setCapacity(std::optional<Bytes> capacity, const QString& label)
 {
-    m_capacityLine.set(capacity, label);
+    if (!m_capacityLine.set(capacity, label))
+        return false;
     m_marks->setCapacity(capacity);
     fitValues();
     scheduleReplot();
+    return true;
 }
 
 void StagesPlot::setSelected(std::optional<int> stage)

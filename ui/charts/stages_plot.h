@@ -33,7 +33,8 @@ public:
     /// Keeps what it needs of both; null: nothing to show.
     void setFootprint(const Footprint* current, const Footprint* baseline);
     void setMeasured(std::vector<std::optional<Bytes>> perStage);
-    void setCapacity(std::optional<Bytes> capacity, const QString& label);
+    /// False: nothing changed, as on most slider ticks.
+    bool setCapacity(std::optional<Bytes> capacity, const QString& label);
     void setSelected(std::optional<int> stage);
     void setMessage(const QString& message);
 
