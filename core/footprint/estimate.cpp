@@ -151,6 +151,8 @@ Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, 
     if (Result<void> inputs = checkInputs(plan); !inputs) {
         return inputs;
     }
+    footprint.engine = Engine::Textbook;
+    footprint.notExact.reset();
     const Working working = workingOf(plan, calibration);
     const auto split = PipelineSplit::of(plan);
     if (!split) {

@@ -3,6 +3,7 @@
 
 #include "plan/training_plan.h"
 #include "units/bytes.h"
+#include "units/text.h"
 
 #include <array>
 #include <cstdint>
@@ -53,8 +54,19 @@ struct TextbookFigures
     Bytes peak;
 };
 
+/// The stage with the largest device figure, the first of equals; 0 when there are none.
+[[nodiscard]] std::size_t fullestOf(const std::vector<StageFootprint>& stages);
+
+enum class Engine : std::uint8_t {
+    Textbook, ///< closed forms of the recipe
+    Instant, ///< tapes summed and maximised
+    Replay ///< tapes walked through the allocator
+};
+
 struct Footprint
 {
+    Engine engine = Engine::Textbook;
+    std::optional<Text> notExact; ///< why it is the textbook's though more was asked for
     std::vector<StageFootprint> stages;
     std::size_t fullestStage = 0; ///< by device bytes
     TextbookFigures textbook;

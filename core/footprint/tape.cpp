@@ -19,7 +19,9 @@ void Tape::clear()
 {
     forward.clear();
     backward.clear();
-    storages.clear();
+    storages.assign(firstLocal, Event{});
+    forwardNeeds.clear();
+    backwardNeeds.clear();
     saved.clear();
     output = none;
     outputBytes = 0;
@@ -48,13 +50,19 @@ TapeWriter::TapeWriter(Tape& tape, PersistentStorages& persistents)
 
 Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
 {
-    const Tape::Event event{rounded(bytes), Tape::Op::Allocate, kind, slot};
-    m_events->push_back(event);
-    if (m_tape.storages.size() <= slot) {
-        m_tape.storages.resize(std::size_t{slot} + 1);
-    }
-    m_tape.storages[slot] = event;
+    declare(slot, kind, bytes);
+    m_events->push_back(m_tape.storages[slot]);
     return slot;
+}
+
+void TapeWriter::declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
+{
+    const Tape::Event event{rounded(bytes), Tape::Op::Allocate, kind, slot};
+    if (slot == m_tape.storages.size()) {
+        m_tape.storages.push_back(event); // local slots are handed out in order
+    } else {
+        m_tape.storages[slot] = event;
+    }
 }
 
 void TapeWriter::add(Tape::Op op, Tape::Slot slot)
@@ -62,33 +70,39 @@ void TapeWriter::add(Tape::Op op, Tape::Slot slot)
     if (slot == Tape::none) {
         return;
     }
-    Tape::Event event = slot < m_tape.storages.size() ? m_tape.storages[slot] : Tape::Event{};
+    Tape::Event event = m_tape.storages[slot];
     event.op = op;
     event.slot = slot;
     m_events->push_back(event);
 }
 
-void TapeWriter::ensure(std::uint64_t key, TensorKind kind, std::int64_t bytes)
+void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes)
 {
-    m_events->push_back({rounded(bytes), Tape::Op::Ensure, kind, m_persistents.find(key, kind, rounded(bytes))});
-}
-
-void TapeWriter::grow(std::uint64_t key, TensorKind kind, std::int64_t bytes)
-{
-    m_events->push_back({rounded(bytes), Tape::Op::Grow, kind, m_persistents.find(key, kind, rounded(bytes))});
+    const Tape::Event event{rounded(bytes), op, kind, m_persistents.find(key, kind, rounded(bytes))};
+    m_events->push_back(event);
+    auto& needs = isBackward() ? m_tape.backwardNeeds : m_tape.forwardNeeds;
+    for (Tape::Event& known : needs) {
+        if (known.slot == event.slot) {
+            known.bytes = std::max(known.bytes, event.bytes);
+            return;
+        }
+    }
+    needs.push_back(event);
 }
 
 void TapeWriter::beginBackward(Tape::Slot output)
 {
     m_tape.output = output;
     m_tape.outputBytes = output == Tape::none ? 0 : m_tape.storages[output].bytes;
-    // What the forward allocated and did not free.
+    // What the forward allocated and did not free; a slot is allocated once.
     for (const Tape::Event& event : m_tape.forward) {
-        const bool isLocal = event.slot >= Tape::firstLocal && event.slot != output;
-        if (event.op == Tape::Op::Allocate && isLocal) {
-            m_tape.saved.push_back(event);
-        } else if (event.op == Tape::Op::Free && isLocal) {
-            std::erase_if(m_tape.saved, [&](const Tape::Event& other) { return other.slot == event.slot; });
+        if (event.op == Tape::Op::Free) {
+            m_tape.storages[event.slot].op = Tape::Op::Free;
+        }
+    }
+    for (std::size_t slot = Tape::firstLocal; slot < m_tape.storages.size(); ++slot) {
+        if (m_tape.storages[slot].op == Tape::Op::Allocate && slot != output) {
+            m_tape.saved.push_back(m_tape.storages[slot]);
         }
     }
     m_events = &m_tape.backward;

@@ -37,6 +37,7 @@ struct Tape
 
     std::vector<Event> forward, backward;
     std::vector<Event> storages; ///< by slot: the event that allocated it
+    std::vector<Event> forwardNeeds, backwardNeeds; ///< persistent storages, each once with the largest request
     std::vector<Event> saved; ///< local storages alive after the forward, the output excepted
     Slot output = none; ///< the tensor that flows out; none: the last operation of a micro-batch
     std::int64_t outputBytes = 0;
@@ -69,6 +70,8 @@ public:
     Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateInto(m_tape.slots++, kind, bytes); }
     /// For Tape::gradient and Tape::carried.
     Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
+    /// A tensor that another tape allocates and this one frees: what it is and how large.
+    void declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
     /// Nothing for Tape::none, so that optional tensors need no question.
     template <class... Slots> void free(Slots... slots) { (add(Tape::Op::Free, slots), ...); }
     template <class List> void freeAll(const List& list)
@@ -78,8 +81,8 @@ public:
         }
     }
     void defer(Tape::Slot slot) { add(Tape::Op::Defer, slot); }
-    void ensure(std::uint64_t key, TensorKind kind, std::int64_t bytes);
-    void grow(std::uint64_t key, TensorKind kind, std::int64_t bytes);
+    void ensure(std::uint64_t key, TensorKind kind, std::int64_t bytes) { need(Tape::Op::Ensure, key, kind, bytes); }
+    void grow(std::uint64_t key, TensorKind kind, std::int64_t bytes) { need(Tape::Op::Grow, key, kind, bytes); }
 
     /// The forward is written: this is what flows out of it (none: nothing).
     void beginBackward(Tape::Slot output);
@@ -87,6 +90,7 @@ public:
 
 private:
     void add(Tape::Op op, Tape::Slot slot);
+    void need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes);
 
     Tape& m_tape;
     PersistentStorages& m_persistents;

@@ -152,6 +152,7 @@ void MegatronTapes::writeLayer(Piece& piece, LayerKind kind) const
     const auto mask = kind == LayerKind::Encoder ? MegatronAttention::Mask::Padding : MegatronAttention::Mask::Causal;
 
     MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(sequence);
     MegatronAttention attention(ops, sequence, sequence, mask, false);
     MegatronAttention crossAttention(ops, sequence, c.sequence, MegatronAttention::Mask::Padding, true);
     MegatronMlp mlp(ops, sequence);
@@ -187,6 +188,10 @@ void MegatronTapes::writeEmbedding(Piece& piece, std::int64_t sequence, bool has
     const std::int64_t rows = c.microBatch * sequence;
     const std::int64_t localRows = rows / c.sequenceShards;
     const std::int64_t bytes = ops.streamBytes(rows);
+    ops.declareStream(sequence);
+    if (endsTiedGradient) {
+        w.declare(Tape::carried, WeightGradient, c.vocab * c.hidden * c.element);
+    }
 
     Tape::Slot words = w.allocate(EmbeddingTemporary, bytes);
     if (c.hasLearnedPositions) {
@@ -195,11 +200,12 @@ void MegatronTapes::writeEmbedding(Piece& piece, std::int64_t sequence, bool has
         w.free(words, positions);
         words = sum;
     }
-    Tape::Slot stream = w.allocate(EmbeddingTemporary, bytes); // [b, s, h] turned to [s, b, h]
+    const bool isStream = c.sequenceShards == 1 && !c.hasHiddenDropout;
+    Tape::Slot stream = w.allocate(isStream ? ResidualStream : EmbeddingTemporary, bytes); // [b, s, h] to [s, b, h]
     Tape::Slot full = Tape::none;
     if (c.sequenceShards > 1) {
         full = stream; // this rank's slice is cloned
-        stream = w.allocate(EmbeddingTemporary, ops.streamBytes(localRows));
+        stream = w.allocate(c.hasHiddenDropout ? EmbeddingTemporary : ResidualStream, ops.streamBytes(localRows));
     }
     Tape::Slot mask = Tape::none;
     if (c.hasHiddenDropout) {
@@ -234,6 +240,7 @@ void MegatronTapes::writeEncoderNorm(Piece& piece) const
     const RankShape& c = m_shape;
     MegatronOps ops(c, piece.tape, m_persistents);
     const std::int64_t rows = c.localTokens();
+    ops.declareStream(c.sequence);
     const MegatronOps::Norm norm = ops.norm(rows, c.hidden, false);
     ops.w.beginBackward(norm.output);
     ops.w.allocateInto(Tape::gradient, ActivationGradient, ops.streamBytes(rows));
@@ -251,6 +258,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     const std::int64_t tokens = c.microBatch * sequence;
     const std::int64_t rows = tokens / c.sequenceShards;
     const std::int64_t logitCount = tokens * c.vocab;
+    ops.declareStream(sequence);
 
     const MegatronOps::Norm norm = ops.norm(rows, c.hidden, false);
     SlotList states;

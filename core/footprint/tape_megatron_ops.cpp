@@ -12,6 +12,13 @@ bool SlotList::contains(Tape::Slot slot) const
     return std::find(begin(), end(), slot) != end();
 }
 
+void MegatronOps::declareStream(std::int64_t sequence)
+{
+    const std::int64_t bytes = streamBytes(c.microBatch * sequence / c.sequenceShards);
+    w.declare(Tape::input, ResidualStream, bytes);
+    w.declare(Tape::gradient, ActivationGradient, bytes);
+}
+
 void MegatronOps::cublas()
 {
     w.ensure(w.isBackward() ? cublasBackwardKey : cublasForwardKey, CublasWorkspace, c.cublasWorkspace);

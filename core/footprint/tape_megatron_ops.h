@@ -76,6 +76,8 @@ public:
                                  std::int64_t columns);
     /// Backward of a norm and the column-parallel GEMM after it, added to the residual gradient in place.
     void normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows, Tape::Slot outputGradient);
+    /// The residual stream that flows in, and its gradient.
+    void declareStream(std::int64_t sequence);
     [[nodiscard]] std::int64_t streamBytes(std::int64_t rows) const { return rows * c.hidden * c.element; }
 
     const RankShape& c;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_shape.h"
 
+#include "footprint/architecture.h"
 #include "plan/batch.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
@@ -98,41 +99,39 @@ void readWorkspaces(const TrainingPlan& plan, RankShape& shape)
     shape.gemmWorkspace = shape.capability >= 9 ? mib(32).value + kib(1).value : mib(4).value;
 }
 
-void readModel(const ModelPlan& model, std::int64_t tensor, RankShape& shape)
+void readModel(const TrainingPlan& plan, std::int64_t tensor, RankShape& shape)
 {
-    const std::int64_t heads = model.heads.value;
-    shape.hidden = model.hidden.value;
-    shape.headDim = model.headDim.valueOr(shape.hidden / heads);
-    shape.heads = heads / tensor;
-    // With fewer groups than ranks Megatron replicates them.
-    shape.groups = std::max<std::int64_t>(model.kvHeads.valueOr(heads) / tensor, 1);
-    shape.ffn = model.ffn.value / tensor;
-    shape.gates = model.gatedMlp.valueOr(false) ? 2 : 1;
+    const ModelPlan& model = plan.model;
+    const Architecture whole = architectureOf(plan);
+    shape.hidden = whole.hidden;
+    shape.headDim = whole.headDim;
+    shape.heads = whole.heads / tensor;
+    shape.groups = std::max<std::int64_t>(whole.groups / tensor, 1); // replicated when there are fewer than ranks
+    shape.ffn = whole.ffn / tensor;
+    shape.gates = whole.gate;
+    shape.vocab = (whole.vocab + tensor - 1) / tensor;
+    shape.positions = whole.positions;
+    shape.hasLearnedPositions = whole.positions > 0;
+    shape.isTied = whole.tied;
+    shape.isRms = !whole.layerNorm;
+    shape.hasQkNorm = whole.qkNorm;
+    shape.hasQkvBias = whole.qkvBias;
+    shape.hasAttentionOutputBias = whole.outBias;
+    shape.hasMlpBias = whole.mlpBias;
     shape.isSquaredRelu = model.activation.value == "squared_relu";
-    const std::int64_t unit = atLeastOne(Count(model.vocabPadMultiple.valueOr(128))) * tensor;
-    const std::int64_t padded = (model.vocab.value + unit - 1) / unit * unit;
-    shape.vocab = model.paddedVocab.valueOr(padded) / tensor;
-    shape.hasLearnedPositions = model.learnedPositions.valueOr(false);
-    shape.positions = shape.hasLearnedPositions ? model.maxPos.value : 0;
     if (model.rope.valueOr(!shape.hasLearnedPositions)) {
         shape.rotaryDim
             = static_cast<std::int64_t>(static_cast<double>(shape.headDim) * model.rotaryFraction.valueOr(1.0));
     }
-    shape.isTied = model.tiedEmbeddings.valueOr(false);
-    shape.isRms = !model.layerNorm.valueOr(false);
-    shape.hasQkNorm = model.qkNorm.valueOr(false);
-    shape.hasQkvBias = model.attnBias.valueOr(false);
-    shape.hasAttentionOutputBias = model.attnOutBias.valueOr(shape.hasQkvBias);
-    shape.hasMlpBias = model.mlpBias.valueOr(false);
     shape.hasBinaryHead = model.binaryHead.valueOr(true);
     shape.hasAttentionDropout = model.attnDropout.valueOr(0) > 0;
     shape.hasHiddenDropout = model.hiddenDropout.valueOr(0) > 0;
-    shape.family = model.family.value == "bert"                       ? ModelFamily::Bert
-        : model.family.value == "t5" || model.decoderLayers.isKnown() ? ModelFamily::T5
-                                                                      : ModelFamily::Decoder;
-    shape.layers
-        = shape.family == ModelFamily::T5 ? model.decoderLayers.valueOr(model.layers.value) : model.layers.value;
-    shape.encoderLayers = shape.family == ModelFamily::T5 ? model.encoderLayers.valueOr(model.layers.value) : 0;
+    const bool hasDecoder = model.family.value == "t5" || model.decoderLayers.isKnown();
+    shape.family = model.family.value == "bert" ? ModelFamily::Bert
+        : hasDecoder                            ? ModelFamily::T5
+                                                : ModelFamily::Decoder;
+    shape.layers = hasDecoder ? model.decoderLayers.valueOr(whole.layers) : whole.layers;
+    shape.encoderLayers = hasDecoder ? model.encoderLayers.valueOr(whole.layers) : 0;
 }
 
 void readParallel(const TrainingPlan& plan, RankShape& shape)
@@ -148,6 +147,7 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
             = std::max<std::int64_t>(plan.model.layers.value / (shape.stages * parallel.layersPerVstage.value), 1);
     }
     shape.chunkGroup = std::max<std::int64_t>(parallel.vppGroup.valueOr(shape.stages), 1);
+    shape.chunks = shape.stages > 1 ? shape.chunks : 1; // interleaving needs stages to interleave
     shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
     shape.data = dataParallelSize(plan);
     shape.microBatches = microBatchesPerStep(plan);
@@ -235,8 +235,8 @@ Result<void> checkKnown(const TrainingPlan& plan)
     }
     const ModelPlan& model = plan.model;
     for (const auto& [field, key] : {std::pair{&model.layers, "model.layers"}, std::pair{&model.hidden, "model.hidden"},
-                                     std::pair{&model.heads, "model.heads"}, std::pair{&model.ffn, "model.ffn"},
-                                     std::pair{&model.vocab, "model.vocab"}, std::pair{&plan.batch.seq, "batch.seq"}}) {
+                                     std::pair{&model.heads, "model.heads"}, std::pair{&model.vocab, "model.vocab"},
+                                     std::pair{&plan.batch.seq, "batch.seq"}}) {
         const bool isPadded = field == &model.vocab && model.paddedVocab.isKnown();
         if ((!field->isKnown() || field->value < 1) && !isPadded) {
             return missing(key);
@@ -254,6 +254,10 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{plan.parallel.layout.isKnown(), "explicit pipeline layouts"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},
+          std::pair{plan.parallel.schedule.value != Schedule::OneForwardOneBackward
+                        && plan.parallel.schedule.value != Schedule::Interleaved
+                        && plan.parallel.schedule.value != Schedule::GPipe,
+                    "this pipeline schedule"},
           std::pair{plan.shard.zeroStage.value > 1 || plan.shard.fsdp.value, "sharded gradients or parameters"}}) {
         if (has) {
             return notDescribed(what);
@@ -312,7 +316,7 @@ Result<RankShape> rankShape(const TrainingPlan& plan)
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
     RankShape shape;
-    readModel(plan.model, tensor, shape);
+    readModel(plan, tensor, shape);
     readParallel(plan, shape);
     readPrecision(plan, shape);
     readImplementation(plan, shape);

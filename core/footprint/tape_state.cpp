@@ -28,11 +28,45 @@ bool isFp8Weight(const RankShape& shape, std::int64_t elements)
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
 }
 
-} // namespace
+/// What a tensor of its own occupies: from 10 MiB on it has a segment of a multiple of 2 MiB, of which a rest of up to
+/// 1 MiB is not split off (theory.md 6.3).
+std::int64_t blockBytes(std::int64_t bytes)
+{
+    constexpr std::int64_t MiB = std::int64_t{1} << 20;
+    const std::int64_t segment = roundUp(bytes, 2 * MiB);
+    return bytes >= 10 * MiB && segment - bytes <= MiB ? segment : roundUp(bytes, 512);
+}
 
-StateBytes stateBytes(const ModelProgram& program, const StageProgram& stage)
+StageState separateTensors(const ModelProgram& program, const StageProgram& stage)
 {
     const RankShape& shape = program.shape;
+    StageState bytes;
+    std::int64_t elements = 0;
+    for (const Chunk& chunk : stage.chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            for (const std::int64_t tensor : program.pieces[run.piece].parameters) {
+                elements += run.count * tensor;
+                bytes.parameters += run.count * blockBytes(tensor * shape.element);
+                bytes.master += shape.master > 0 ? run.count * blockBytes(tensor * shape.master) : 0;
+                for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
+                    bytes.moments += moment > 0 ? run.count * blockBytes(tensor * moment) : 0;
+                }
+                bytes.mainGradients += shape.hasMainGradients ? run.count * blockBytes(tensor * 4) : 0;
+            }
+        }
+    }
+    bytes.gradients = blockBytes(elements * shape.gradient);
+    return bytes;
+}
+
+} // namespace
+
+StageState stageState(const ModelProgram& program, const StageProgram& stage)
+{
+    const RankShape& shape = program.shape;
+    if (!shape.isDistributedOptimizer) {
+        return separateTensors(program, stage);
+    }
     std::int64_t elements = 0, padded = 0, saved = 0;
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
@@ -43,13 +77,11 @@ StateBytes stateBytes(const ModelProgram& program, const StageProgram& stage)
             }
         }
     }
-    StateBytes bytes;
-    const std::int64_t held = shape.isDistributedOptimizer ? elements / shape.optimizerShards : elements;
-    const std::int64_t buffer = shape.isDistributedOptimizer ? paddedEnd(shape, padded) : elements;
-    bytes.parameters = buffer * shape.element;
-    if (shape.isDistributedOptimizer && shape.hasFp8Parameters && shape.capability >= 10) {
-        bytes.parameters -= saved;
-    }
+    StageState bytes;
+    const std::int64_t held = elements / shape.optimizerShards;
+    const std::int64_t buffer = paddedEnd(shape, padded);
+    const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
+    bytes.parameters = buffer * shape.element - (savesBytes ? saved : 0);
     bytes.gradients = buffer * shape.gradient;
     bytes.master = held * shape.master;
     bytes.moments = held * (shape.firstMoment + shape.secondMoment);

@@ -9,14 +9,14 @@
 namespace headroom {
 
 /// Bytes of a stage's static state on one rank.
-struct StateBytes
+struct StageState
 {
     std::int64_t parameters = 0, gradients = 0, master = 0;
     std::int64_t moments = 0; ///< from the first optimizer step on
     std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
 };
 
-[[nodiscard]] StateBytes stateBytes(const ModelProgram& program, const StageProgram& stage);
+[[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
 /// Elements of every parameter tensor of the stage, in the order of construction.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage);

@@ -3,8 +3,7 @@
 
 #include "footprint/tape_program.h"
 
-#include <deque>
-#include <map>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -29,12 +28,26 @@ template <class Reader> class StepWalk
 public:
     using Handle = typename Reader::Handle;
 
-    StepWalk(const RankShape& shape, const StageProgram& stage, Reader& reader)
+    /// What a walk remembers, apart so that its storage serves the next walk too.
+    struct Memory
+    {
+        struct ChunkMemory
+        {
+            Handle input, gradient; ///< the last ones, kept between steps too
+            bool isDone = false; ///< that input's backward has run
+            std::int64_t microBatch = 0;
+        };
+        std::vector<ChunkMemory> chunks;
+        std::vector<Handle> inputs; ///< by micro-batch, and by chunk when interleaving
+    };
+
+    StepWalk(const RankShape& shape, const StageProgram& stage, Reader& reader, Memory& memory)
         : m_shape(shape)
         , m_stage(stage)
         , m_reader(reader)
-        , m_last(stage.chunks.size())
+        , m_memory(memory)
     {
+        memory.chunks.assign(stage.chunks.size(), {});
     }
 
     /// `microBatches` may be fewer than the plan's when more would only repeat the same states.
@@ -83,7 +96,7 @@ private:
         const std::int64_t warmUp = m_shape.schedule == Schedule::GPipe
             ? microBatches
             : std::min(m_shape.stages - 1 - m_stage.stage, microBatches);
-        m_inputs.clear();
+        m_memory.inputs.assign(static_cast<std::size_t>(microBatches), Handle{});
         for (std::int64_t i = 0; i < warmUp; ++i) {
             Handle output = plainForward(i);
             m_reader.free(output);
@@ -97,7 +110,8 @@ private:
             plainBackward(i, none);
         }
         m_reader.free(m_outputGradient);
-        m_last[0] = {m_oldInput, m_inputGradient};
+        m_memory.chunks[0].input = m_oldInput;
+        m_memory.chunks[0].gradient = m_inputGradient;
         m_oldInput = m_inputGradient = Handle{};
     }
 
@@ -107,12 +121,12 @@ private:
         const Handle input = m_stage.chunks[0].receives ? boundary() : Handle{};
         if (microBatch == 0) {
             // Only the chunk itself still refers to the last step's.
-            m_reader.free(m_last[0].first);
-            m_reader.free(m_last[0].second);
+            m_reader.free(m_memory.chunks[0].input);
+            m_reader.free(m_memory.chunks[0].gradient);
         }
         const Handle output = m_reader.forward(0, microBatch, input);
         m_reader.free(m_oldInput); // the graph of the old output held it
-        m_inputs.push_back(input);
+        m_memory.inputs[static_cast<std::size_t>(microBatch)] = input;
         return output;
     }
 
@@ -131,8 +145,7 @@ private:
         m_reader.free(m_inputGradient);
         m_reader.free(m_oldInput);
         m_inputGradient = gradient;
-        m_oldInput = m_inputs.front();
-        m_inputs.pop_front();
+        m_oldInput = m_memory.inputs[static_cast<std::size_t>(microBatch)];
     }
 
     // Interleaved 1F1B.
@@ -159,7 +172,7 @@ private:
         const std::int64_t turns = microBatches * m_shape.chunks;
         const std::int64_t warmUp
             = std::min(2 * (m_shape.stages - 1 - m_stage.stage) + (m_shape.chunks - 1) * m_shape.chunkGroup, turns);
-        m_live.clear();
+        m_memory.inputs.assign(static_cast<std::size_t>(turns), Handle{});
         m_turns = turns;
         m_microBatches = microBatches;
         m_lossChunk = -1;
@@ -189,25 +202,27 @@ private:
         const auto [chunk, microBatch] = turn(k, m_microBatches, false);
         const Handle input = m_next;
         m_next = receiveFor(k + 1); // the next receive runs during this forward
-        auto& last = m_last[chunk];
-        std::pair<Handle, Handle> held;
-        if (m_isDone[chunk]) {
-            if (m_lossChunk == static_cast<std::int64_t>(chunk)) {
-                held = last; // the last loss still holds its graph
-            } else {
-                m_reader.free(last.first);
-                m_reader.free(last.second);
-            }
+        auto& last = m_memory.chunks[chunk];
+        Handle heldInput, heldGradient;
+        if (last.isDone && m_lossChunk == static_cast<std::int64_t>(chunk)) {
+            heldInput = last.input; // the last loss still holds its graph
+            heldGradient = last.gradient;
+        } else if (last.isDone) {
+            m_reader.free(last.input);
+            m_reader.free(last.gradient);
         }
-        last = {};
+        last = {input, Handle{}, false, microBatch};
         Handle output = m_reader.forward(chunk, microBatch, input);
         m_reader.free(output);
-        m_reader.free(held.first);
-        m_reader.free(held.second);
-        m_live[{chunk, microBatch}] = input;
-        m_isDone[chunk] = false;
-        m_lastMicroBatch[chunk] = microBatch;
+        m_reader.free(heldInput);
+        m_reader.free(heldGradient);
+        liveInput(chunk, microBatch) = input;
         m_lossChunk = m_stage.chunks[chunk].sends ? -1 : static_cast<std::int64_t>(chunk);
+    }
+
+    Handle& liveInput(std::size_t chunk, std::int64_t microBatch)
+    {
+        return m_memory.inputs[chunk * static_cast<std::size_t>(m_microBatches) + static_cast<std::size_t>(microBatch)];
     }
 
     void chunkBackward(std::int64_t k)
@@ -217,31 +232,25 @@ private:
         const Handle received = m_stage.chunks[chunk].sends ? boundary() : Handle{};
         Handle gradient = m_reader.backward(chunk, microBatch, received);
         m_reader.free(m_inputGradient);
-        const auto live = m_live.find({chunk, microBatch});
-        if (m_lastMicroBatch[chunk] == microBatch) {
-            m_last[chunk] = {live->second, gradient};
-            m_isDone[chunk] = true;
+        Handle& input = liveInput(chunk, microBatch);
+        auto& last = m_memory.chunks[chunk];
+        if (last.microBatch == microBatch) {
+            last = {input, gradient, true, microBatch};
         } else {
-            m_reader.free(live->second);
+            m_reader.free(input);
             m_inputGradient = gradient;
         }
-        m_live.erase(live);
     }
 
     const RankShape& m_shape;
     const StageProgram& m_stage;
     Reader& m_reader;
-    std::vector<std::pair<Handle, Handle>> m_last; ///< input and gradient each chunk keeps, also between steps
+    Memory& m_memory;
     Handle m_inputGradient; ///< being sent
-
-    std::deque<Handle> m_inputs; ///< in flight
     Handle m_oldInput, m_outputGradient;
 
     std::int64_t m_turns = 0, m_microBatches = 0, m_lossChunk = -1;
     Handle m_next;
-    std::map<std::pair<std::size_t, std::int64_t>, Handle> m_live;
-    std::map<std::size_t, bool> m_isDone;
-    std::map<std::size_t, std::int64_t> m_lastMicroBatch;
 };
 
 } // namespace headroom

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay.h"
 
+#include "footprint/tape_instant.h"
 #include "footprint/tape_walk.h"
+#include "footprint/working.h"
 #include "replay/replay_reader.h"
 
 #include <algorithm>
@@ -22,12 +24,26 @@ std::int64_t eventsPerMicroBatch(const ModelProgram& program, const StageProgram
     return events;
 }
 
+void fill(const StageReplay& replay, StageFootprint& stage)
+{
+    stage.components = replay.components;
+    stage.components[static_cast<std::size_t>(Component::Context)] = contextPrior;
+    stage.phases = replay.phases;
+    stage.steadyAllocated = replay.steadyAllocated;
+    stage.firstStepPeakAllocated = replay.firstStepPeakAllocated;
+    stage.peakAllocated = replay.peakAllocated;
+    stage.peakReserved = replay.peakReserved;
+    stage.peakPhase = replay.peakPhase;
+    stage.device = replay.peakReserved + contextPrior;
+}
+
 } // namespace
 
 StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
 {
     ReplayReader reader(program, stage, options);
-    StepWalk<ReplayReader> walk(program.shape, stage, reader);
+    StepWalk<ReplayReader>::Memory memory;
+    StepWalk<ReplayReader> walk(program.shape, stage, reader, memory);
     const std::int64_t affordable = options.mostEvents / (options.steps * eventsPerMicroBatch(program, stage));
     const std::int64_t distinct = StepWalk<ReplayReader>::distinctMicroBatches(program.shape, stage);
     const std::int64_t microBatches = std::min(program.shape.microBatches, std::max(affordable, distinct));
@@ -38,6 +54,26 @@ StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, 
         reader.endStep();
     }
     return reader.finish();
+}
+
+Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
+{
+    if (auto instant = estimateInstantly(plan, calibration, footprint); !instant) {
+        return instant;
+    }
+    if (footprint.engine == Engine::Textbook) {
+        return {};
+    }
+    ModelProgram program;
+    if (auto built = buildProgram(plan, program); !built) {
+        return built;
+    }
+    footprint.engine = Engine::Replay;
+    for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
+        fill(replayStage(program, program.stages[i]), footprint.stages[i]);
+    }
+    footprint.fullestStage = fullestOf(footprint.stages);
+    return {};
 }
 
 } // namespace headroom

@@ -49,8 +49,8 @@ struct ReplayOptions
 [[nodiscard]] StageReplay replayStage(const ModelProgram& program, const StageProgram& stage,
                                       const ReplayOptions& options = {});
 
-/// The exact footprint of every stage: the stages' figures in `footprint` are replaced, textbook and model figures
-/// stay. Fails when a value is missing or no tape describes the plan; `footprint` is then unchanged.
+/// The exact footprint of every stage: estimateInstantly() with the stages' figures from the replay, its reserved bytes
+/// included. Where no tape describes the plan they are the textbook's.
 [[nodiscard]] Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
 
 } // namespace headroom

@@ -196,6 +196,9 @@ private:
             vocab += 2 + std::stoll(text("vocab-extra-ids", "0")); // [BOS], [EOS]
         }
         set("model.vocab", std::to_string(vocab));
+        if (!has("make-vocab-size-divisible-by")) {
+            set("model.vocab_pad_multiple", "128");
+        }
     }
 
     void readPrecision()

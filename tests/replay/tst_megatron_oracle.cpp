@@ -52,7 +52,7 @@ const std::map<std::string, std::string> kindNames{
     {"sp gather", "gathered input"},
     {"attention out", "output before the residual"},
     {"mlp out", "output before the residual"},
-    {"embedding tmp", "embedding temporary"},
+    {"embedding tmp", "residual stream"}, // without dropout its last one is the stream
     {"boundary", "boundary tensor"},
     {"cublas workspace", "cuBLAS workspace"},
     {"te workspace", "GEMM workspace"},
@@ -74,8 +74,10 @@ std::map<std::string, std::int64_t> ourParts(const std::array<Bytes, tensorKindC
     std::map<std::string, std::int64_t> byName;
     for (int i = 0; i < tensorKindCount; ++i) {
         const auto kind = static_cast<TensorKind>(i);
-        // The oracle has one word for every attention mask.
-        const TensorKind named = kind == TensorKind::LoaderMask ? TensorKind::PaddingMask : kind;
+        // The oracle has one word for every attention mask, and for everything in the embedding.
+        const TensorKind named = kind == TensorKind::LoaderMask ? TensorKind::PaddingMask
+            : kind == TensorKind::EmbeddingTemporary            ? TensorKind::ResidualStream
+                                                                : kind;
         byName[std::string(nameOf(named))] += tensors[static_cast<std::size_t>(i)].value;
     }
     byName["allocator rounding"] = rounding.value;

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_instant.h"
+
+#include "footprint/estimate.h"
+#include "footprint/schedule.h"
+#include "footprint/tape_state.h"
+#include "footprint/tape_summary.h"
+#include "footprint/tape_walk.h"
+#include "footprint/working.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headroom {
+
+namespace {
+
+constexpr std::size_t at(Component component)
+{
+    return static_cast<std::size_t>(component);
+}
+
+/// Counts bytes where the replay moves blocks. A StepWalk drives it, a chunk's pass is two additions.
+class InstantReader
+{
+public:
+    struct Handle
+    {
+        std::int64_t bytes = 0;
+        TensorKind kind = TensorKind::Boundary;
+    };
+
+    InstantReader(const ModelProgram& program, const StageProgram& stage, const std::vector<PieceSummary>& pieces,
+                  const std::vector<ChunkSummary>& chunks, std::vector<std::int64_t>& persistents)
+        : m_program(program)
+        , m_stage(stage)
+        , m_pieces(pieces)
+        , m_chunks(chunks)
+        , m_persistents(persistents)
+        , m_state(stageState(program, stage))
+    {
+        m_persistents.assign(program.persistents.all.size(), 0);
+        m_now = m_state.parameters + m_state.gradients + m_state.master;
+    }
+
+    void beginStep()
+    {
+        m_now -= m_hasMainGradients ? m_state.mainGradients : 0;
+        m_hasMainGradients = false;
+        m_phasePeaks.fill(0);
+        enter(Phase::Forward);
+    }
+
+    void endStep()
+    {
+        enter(Phase::Optimizer);
+        m_now -= m_deferred;
+        m_deferred = 0;
+        m_deferredCount = 0;
+        const bool isFirst = !m_hasMoments;
+        m_now += (isFirst ? m_state.moments : 0) + m_state.mainGradients;
+        m_hasMoments = m_hasMainGradients = true;
+        reach(m_now, {Phase::Optimizer, noChunk, {}, 0, m_walked, m_gradients, 0});
+        m_firstStepPeak = isFirst ? m_peak.bytes : m_firstStepPeak;
+    }
+
+    void enter(Phase phase)
+    {
+        m_phase = phase;
+        auto& peak = m_phasePeaks[static_cast<std::size_t>(phase)];
+        peak = std::max(peak, m_now);
+    }
+
+    Handle allocate(TensorKind kind, std::int64_t bytes)
+    {
+        const std::int64_t rounded = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+        m_now += rounded;
+        walked(kind) += rounded;
+        auto& peak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
+        peak = std::max(peak, m_now);
+        return {rounded, kind};
+    }
+
+    void free(Handle& handle)
+    {
+        m_now -= handle.bytes;
+        walked(handle.kind) -= handle.bytes;
+        handle.bytes = 0;
+    }
+
+    Handle forward(std::size_t chunk, std::int64_t /*microBatch*/, const Handle& /*input*/)
+    {
+        const ChunkSummary& summary = m_chunks[chunk];
+        pass(chunk, summary.forward, isFirst(m_forwardSeen, chunk));
+        m_now += summary.forward.net;
+        const bool sends = m_stage.chunks[chunk].sends;
+        m_kept += summary.forward.net - (sends ? summary.output : 0);
+        m_walked += sends ? summary.output : 0;
+        return {sends ? summary.output : 0, TensorKind::ResidualStream};
+    }
+
+    Handle backward(std::size_t chunk, std::int64_t /*microBatch*/, Handle gradient)
+    {
+        const ChunkSummary& summary = m_chunks[chunk];
+        const std::int64_t kept = summary.forward.net - (m_stage.chunks[chunk].sends ? summary.output : 0);
+        m_kept -= kept;
+        const std::int64_t limit = m_program.shape.deferredWgrads;
+        const bool defers = limit == 0 || m_deferredCount < limit;
+        const PassSummary& backwardPass = defers ? summary.deferring : summary.backward;
+        pass(chunk, backwardPass, isFirst(m_backwardSeen, chunk));
+        const bool receives = m_stage.chunks[chunk].receives;
+        const std::int64_t unit = rounded(m_program.shape.boundaryBytes());
+        // The first tape frees its input, but what came from another stage belongs to the schedule.
+        const bool hasTapes = !m_stage.chunks[chunk].runs.empty();
+        const std::int64_t change = summary.backward.net + (receives && hasTapes ? unit : 0);
+        m_now += change;
+        if (gradient.bytes == 0) {
+            gradient = {change + kept, TensorKind::ActivationGradient}; // the head makes it
+            m_gradients += gradient.bytes;
+        } else if (!receives) {
+            walked(gradient.kind) -= gradient.bytes; // the embedding used it up
+            gradient.bytes = 0;
+        }
+        const std::int64_t deferred = backwardPass.net - summary.backward.net;
+        m_deferred += deferred;
+        m_now += deferred;
+        m_deferredCount += deferred > 0 ? 1 : 0;
+        return gradient;
+    }
+
+    void fill(StageFootprint& result) const
+    {
+        result.steadyAllocated = Bytes{m_now};
+        result.firstStepPeakAllocated = Bytes{m_firstStepPeak};
+        result.peakAllocated = Bytes{m_peak.bytes};
+        result.peakReserved = result.peakAllocated;
+        result.peakPhase = m_peak.phase;
+        for (std::size_t i = 0; i < m_phasePeaks.size(); ++i) {
+            result.phases[i] = Bytes{m_phasePeaks[i]};
+        }
+        ComponentBytes components{};
+        components[at(Component::Parameters)] = m_state.parameters;
+        const bool hasMainGradients = m_peak.phase == Phase::Optimizer;
+        components[at(Component::Gradients)] = m_state.gradients + (hasMainGradients ? m_state.mainGradients : 0);
+        components[at(Component::OptimizerState)] = m_state.master + m_state.moments;
+        components[at(Component::InFlight)] = m_peak.kept;
+        components[at(Component::Buffers)]
+            = m_peak.walked + std::accumulate(m_persistents.begin(), m_persistents.end(), std::int64_t{0});
+        components[at(Component::WorkingSet)] = m_peak.gradients;
+        if (m_peak.chunk != noChunk) {
+            addComponents(m_program, m_stage.chunks[m_peak.chunk], m_peak.place, components);
+        }
+        if (m_program.shape.deferredWgrads >= 0) {
+            // What waits for the end of the step: gradients of logits, mostly.
+            components[at(Component::Logits)]
+                += m_peak.bytes - std::accumulate(components.begin(), components.end(), std::int64_t{0});
+        }
+        for (std::size_t i = 0; i < components.size(); ++i) {
+            result.components[i] = Bytes{components[i]};
+        }
+        result.components[at(Component::Context)] = contextPrior;
+        result.device = result.peakReserved + contextPrior;
+    }
+
+private:
+    static constexpr std::size_t noChunk = ~std::size_t{0};
+
+    struct Peak
+    {
+        Phase phase = Phase::Forward;
+        std::size_t chunk = noChunk;
+        Place place;
+        std::int64_t kept = 0; ///< activations of other micro-batches
+        std::int64_t walked = 0, gradients = 0; ///< tensors of the schedule
+        std::int64_t bytes = 0;
+    };
+
+    static std::int64_t rounded(std::int64_t bytes)
+    {
+        return std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+    }
+
+    /// Chunks beyond the 64th hold the same pieces as those before.
+    static bool isFirst(std::uint64_t& seen, std::size_t chunk)
+    {
+        const std::uint64_t bit = chunk < 64 ? std::uint64_t{1} << chunk : 0;
+        const bool isNew = bit != 0 && (seen & bit) == 0;
+        seen |= bit;
+        return isNew;
+    }
+
+    void reach(std::int64_t bytes, Peak peak)
+    {
+        auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(peak.phase)];
+        phasePeak = std::max(phasePeak, bytes);
+        if (bytes > m_peak.bytes) {
+            m_peak = peak;
+            m_peak.bytes = bytes;
+        }
+    }
+
+    std::int64_t& walked(TensorKind kind) { return kind == TensorKind::ActivationGradient ? m_gradients : m_walked; }
+
+    void pass(std::size_t chunk, const PassSummary& summary, bool isFirst)
+    {
+        std::int64_t peak = summary.peak;
+        if (isFirst) {
+            peak = firstPeak(m_stage.chunks[chunk]);
+        }
+        reach(m_now + peak, {m_phase, chunk, summary.place, m_kept, m_walked, m_gradients, 0});
+    }
+
+    /// The first time a chunk runs, persistent storages appear on the way. They count in m_now from here on; returned
+    /// is the rise above that.
+    std::int64_t firstPeak(const Chunk& chunk)
+    {
+        const bool isBackward = m_phase == Phase::Backward;
+        std::int64_t level = 0, highest = 0, made = 0;
+        for (std::size_t k = 0; k < chunk.runs.size(); ++k) {
+            const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
+            const Tape& tape = m_program.pieces[run.piece].tape;
+            const PieceSummary& piece = m_pieces[run.piece];
+            const Rise first = firstRise(tape, piece, isBackward);
+            const std::int64_t appearing = first.net - (isBackward ? piece.backward.net : piece.forward.net);
+            PassSummary usual;
+            isBackward ? addBackward(run, piece, 0, usual) : addForward(run, piece, 0, usual);
+            // A run of one, or a run whose first piece is its highest, meets the storages on the way.
+            const bool isRebuilt = isBackward && run.checkpointGroup > 0;
+            highest = std::max(highest, level + (isRebuilt ? 0 : first.peak));
+            if (run.count > 1 || isRebuilt) {
+                highest = std::max(
+                    highest, level + appearing + (isBackward && !isRebuilt ? piece.backward.net : 0) + usual.peak);
+            }
+            level += appearing + usual.net;
+            made += appearing;
+        }
+        m_now += made;
+        return highest - made;
+    }
+
+    /// The piece's rise while the persistent storages it needs appear.
+    Rise firstRise(const Tape& tape, const PieceSummary& piece, bool isBackward)
+    {
+        const auto& needs = isBackward ? tape.backwardNeeds : tape.forwardNeeds;
+        const auto isNew = [this](const Tape::Event& need) { return m_persistents[need.slot] == 0; };
+        const auto isThere = [this](const Tape::Event& need) { return m_persistents[need.slot] >= need.bytes; };
+        Rise rise = isBackward ? piece.backward : piece.forward;
+        if (!std::all_of(needs.begin(), needs.end(), isThere)) {
+            rise = std::all_of(needs.begin(), needs.end(), isNew) && needs.size() < 64
+                ? (isBackward ? piece.firstBackward : piece.firstForward)
+                : riseBeside(m_persistents, isBackward ? tape.backward : tape.forward);
+        }
+        for (const Tape::Event& need : needs) {
+            m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
+        }
+        return rise;
+    }
+
+    const ModelProgram& m_program;
+    const StageProgram& m_stage;
+    const std::vector<PieceSummary>& m_pieces;
+    const std::vector<ChunkSummary>& m_chunks;
+    std::vector<std::int64_t>& m_persistents;
+    const StageState m_state;
+
+    Phase m_phase = Phase::Forward;
+    bool m_hasMoments = false, m_hasMainGradients = false;
+    std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0;
+    std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
+                 m_firstStepPeak = 0;
+    std::array<std::int64_t, phaseCount> m_phasePeaks{};
+    Peak m_peak;
+};
+
+} // namespace
+
+struct InstantEstimator::Scratch
+{
+    std::vector<PieceSummary> pieces;
+    std::vector<ChunkSummary> chunks; ///< of the stage at hand
+    std::vector<std::int64_t> persistents; ///< bytes there already, by index
+    StepWalk<InstantReader>::Memory memory;
+};
+
+InstantEstimator::InstantEstimator()
+    : m_scratch(std::make_unique<Scratch>())
+{
+}
+
+InstantEstimator::~InstantEstimator() = default;
+
+Result<void> InstantEstimator::run(const TrainingPlan& plan, std::vector<StageFootprint>& stages)
+{
+    if (auto built = buildProgram(plan, m_program); !built) {
+        return built;
+    }
+    m_scratch->pieces.clear();
+    for (const Piece& piece : m_program.pieces) {
+        m_scratch->pieces.push_back(summarise(piece.tape));
+    }
+    stages.resize(m_program.stages.size());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        fillStage(m_program.stages[i], stages[i]);
+    }
+    return {};
+}
+
+void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& result)
+{
+    const RankShape& shape = m_program.shape;
+    Scratch& scratch = *m_scratch;
+    scratch.chunks.clear();
+    for (const Chunk& chunk : stage.chunks) {
+        scratch.chunks.push_back(summarise(chunk, scratch.pieces));
+    }
+    InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents);
+    StepWalk<InstantReader> walk(shape, stage, reader, scratch.memory);
+    const std::int64_t microBatches = StepWalk<InstantReader>::distinctMicroBatches(shape, stage);
+    for (int step = 0; step < 2; ++step) {
+        reader.beginStep();
+        walk.run(microBatches);
+        reader.endStep();
+    }
+    reader.fill(result);
+    result.stage = stage.stage;
+    result.firstLayer = stage.firstLayer;
+    result.layers = stage.layers;
+    result.parameters = parameterCount(m_program, stage);
+    result.inFlight
+        = inFlight({shape.schedule, shape.stages, shape.chunks, shape.microBatches}, stage.stage).microBatches();
+}
+
+Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
+{
+    if (auto textbook = estimate(plan, calibration, footprint); !textbook) {
+        return textbook;
+    }
+    thread_local InstantEstimator estimator;
+    thread_local std::vector<StageFootprint> stages;
+    if (auto done = estimator.run(plan, stages); !done) {
+        footprint.notExact = std::move(done.error().text);
+        return {};
+    }
+    footprint.engine = Engine::Instant;
+    footprint.stages = stages;
+    footprint.fullestStage = fullestOf(stages);
+    return {};
+}
+
+} // namespace headroom

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/footprint.h"
+#include "footprint/tape_program.h"
+
+#include <memory>
+#include <vector>
+
+namespace headroom {
+
+/// The tapes of a plan summed and maximised in closed form, microseconds for all stages: what a slider or a search
+/// asks. Blocks are taken to be as large as the request rounded to 512 bytes, so that the replay differs by the
+/// allocator's rounding only. Reuses its storage: a tick allocates nothing.
+class InstantEstimator
+{
+public:
+    InstantEstimator();
+    ~InstantEstimator();
+    InstantEstimator(const InstantEstimator&) = delete;
+    InstantEstimator& operator=(const InstantEstimator&) = delete;
+
+    /// The figures of every stage; fails with the value that is missing or the part that no tape describes.
+    [[nodiscard]] Result<void> run(const TrainingPlan& plan, std::vector<StageFootprint>& stages);
+    /// The program of the last run.
+    [[nodiscard]] const ModelProgram& program() const { return m_program; }
+
+private:
+    struct Scratch;
+
+    void fillStage(const StageProgram& stage, StageFootprint& result);
+
+    ModelProgram m_program;
+    std::unique_ptr<Scratch> m_scratch;
+};
+
+/// The detailed footprint of every stage: textbook and model figures as estimate() gives them, the stages from the
+/// tapes. Where no tape describes the plan the stages stay the textbook's and `notExact` says why. Fails as estimate()
+/// does.
+[[nodiscard]] Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration,
+                                             Footprint& footprint);
+
+} // namespace headroom

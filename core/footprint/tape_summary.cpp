@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_summary.h"
+
+#include <algorithm>
+
+namespace headroom {
+
+namespace {
+
+/// `countsNeeds`: every persistent storage appears where it is first mentioned.
+/// `keepsDeferred`: they stay.
+template <bool countsNeeds, bool keepsDeferred = false> Rise riseOf(const std::vector<Tape::Event>& events)
+{
+    Rise rise;
+    std::int64_t now = 0;
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Tape::Event& event = events[i];
+        if (event.op == Tape::Op::Allocate) {
+            now += event.bytes;
+        } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
+            now -= keepsDeferred && event.op == Tape::Op::Defer ? 0 : event.bytes;
+        } else if constexpr (countsNeeds) {
+            const std::uint64_t bit = std::uint64_t{1} << (event.slot & 63U);
+            now += (seen & bit) == 0 ? event.bytes : 0;
+            seen |= bit;
+        }
+        if (now > rise.peak) {
+            rise.peak = now;
+            rise.peakEvent = static_cast<std::uint32_t>(i + 1);
+        }
+    }
+    rise.net = now;
+    return rise;
+}
+
+void raise(PassSummary& pass, std::int64_t level, const Place& place)
+{
+    if (level > pass.peak) {
+        pass.peak = level;
+        pass.place = place;
+    }
+}
+
+/// Forward through a run whose pieces are stored as the inputs of groups: every piece leaves its output only.
+void checkpointedForward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
+{
+    const std::int64_t groups = (run.count + run.checkpointGroup - 1) / run.checkpointGroup;
+    const std::int64_t lastSize = run.count - (groups - 1) * run.checkpointGroup;
+    // Within a group the output before is alive beside the group's input.
+    raise(pass, pass.net + (groups - 1) * piece.output + (lastSize > 1 ? piece.output : 0) + piece.forward.peak,
+          {Place::Doing::Forward, index, run.count - 1, piece.forward.peakEvent});
+    if (groups > 1 && run.checkpointGroup > 1) {
+        raise(pass, pass.net + (groups - 1) * piece.output + piece.forward.peak,
+              {Place::Doing::Forward, index, (groups - 1) * run.checkpointGroup - 1, piece.forward.peakEvent});
+    }
+    pass.net += groups * piece.output;
+}
+
+void checkpointedBackward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
+{
+    const std::int64_t groups = (run.count + run.checkpointGroup - 1) / run.checkpointGroup;
+    std::int64_t end = run.count;
+    // The last group may be smaller; of the others the one that comes next is the highest.
+    for (std::int64_t group = groups - 1; group >= std::max<std::int64_t>(groups - 2, 0); --group) {
+        const std::int64_t size = end - group * run.checkpointGroup;
+        const std::int64_t level = pass.net - (groups - 1 - group) * piece.output;
+        raise(pass, level + (size - 1) * piece.forward.net + piece.forward.peak,
+              {Place::Doing::Rebuilding, index, end - 1, piece.forward.peakEvent});
+        raise(pass, level + size * piece.forward.net - piece.output + piece.backward.peak,
+              {Place::Doing::Backward, index, end - 1, piece.backward.peakEvent});
+        end -= size;
+    }
+    pass.net -= groups * piece.output;
+}
+
+void add(const std::vector<Tape::Event>& events, std::size_t count, ComponentBytes& components)
+{
+    for (std::size_t i = 0; i < std::min(count, events.size()); ++i) {
+        const Tape::Event& event = events[i];
+        const auto component = static_cast<std::size_t>(componentOf(event.kind));
+        if (event.op == Tape::Op::Allocate) {
+            components[component] += event.bytes;
+        } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
+            components[component] -= event.bytes;
+        }
+    }
+}
+
+void addSaved(const Tape& tape, std::int64_t count, ComponentBytes& components)
+{
+    for (const Tape::Event& saved : tape.saved) {
+        components[static_cast<std::size_t>(componentOf(saved.kind))] += saved.bytes * count;
+    }
+}
+
+void addStored(const Tape& tape, std::int64_t outputs, ComponentBytes& components)
+{
+    components[static_cast<std::size_t>(Component::Activations)] += tape.outputBytes * outputs;
+}
+
+/// Everything that `count` pieces keep, outputs included.
+void addKept(const Tape& tape, std::int64_t count, ComponentBytes& components)
+{
+    addSaved(tape, count, components);
+    addStored(tape, count, components);
+}
+
+/// What the backward of a piece hands on to those before it: the gradient of its input, a carried tensor.
+void addHandedOn(const Tape& tape, ComponentBytes& components)
+{
+    for (const Tape::Event& event : tape.backward) {
+        const bool isShared = event.slot == Tape::gradient || event.slot == Tape::carried;
+        if (isShared && (event.op == Tape::Op::Allocate || event.op == Tape::Op::Free)) {
+            components[static_cast<std::size_t>(componentOf(event.kind))]
+                += event.op == Tape::Op::Allocate ? event.bytes : -event.bytes;
+        }
+    }
+}
+
+/// A piece whose output is not its successor's to free: T5's encoder norm, which every decoder layer reads.
+bool freesItsOutput(const Tape& tape)
+{
+    return tape.output != Tape::none
+        && std::any_of(tape.backward.begin(), tape.backward.end(), [&](const Tape::Event& event) {
+               return event.op == Tape::Op::Free && event.slot == tape.output;
+           });
+}
+
+} // namespace
+
+PieceSummary summarise(const Tape& tape)
+{
+    PieceSummary summary;
+    summary.forward = riseOf<false>(tape.forward);
+    summary.backward = riseOf<false>(tape.backward);
+    summary.firstForward = tape.forwardNeeds.empty() ? summary.forward : riseOf<true>(tape.forward);
+    summary.firstBackward = tape.backwardNeeds.empty() ? summary.backward : riseOf<true>(tape.backward);
+    summary.output = tape.outputBytes;
+    const bool defers = std::any_of(tape.backward.begin(), tape.backward.end(),
+                                    [](const Tape::Event& event) { return event.op == Tape::Op::Defer; });
+    summary.deferring = defers ? riseOf<false, true>(tape.backward) : summary.backward;
+    return summary;
+}
+
+Rise riseBeside(const std::vector<std::int64_t>& persistents, const std::vector<Tape::Event>& events)
+{
+    std::vector<std::int64_t> there = persistents;
+    Rise rise;
+    std::int64_t now = 0;
+    for (const Tape::Event& event : events) {
+        if (event.op == Tape::Op::Allocate) {
+            now += event.bytes;
+        } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
+            now -= event.bytes;
+        } else if (there[event.slot] < event.bytes) {
+            now += event.bytes - there[event.slot];
+            there[event.slot] = event.bytes;
+        }
+        rise.peak = std::max(rise.peak, now);
+    }
+    rise.net = now;
+    return rise;
+}
+
+void addForward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
+{
+    if (run.checkpointGroup > 0) {
+        checkpointedForward(run, piece, index, pass);
+        return;
+    }
+    raise(pass, pass.net + (run.count - 1) * piece.forward.net + piece.forward.peak,
+          {Place::Doing::Forward, index, run.count - 1, piece.forward.peakEvent});
+    pass.net += run.count * piece.forward.net;
+}
+
+void addBackward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
+{
+    if (run.checkpointGroup > 0) {
+        checkpointedBackward(run, piece, index, pass);
+        return;
+    }
+    raise(pass, pass.net + piece.backward.peak,
+          {Place::Doing::Backward, index, run.count - 1, piece.backward.peakEvent});
+    pass.net += run.count * piece.backward.net;
+}
+
+ChunkSummary summarise(const Chunk& chunk, const std::vector<PieceSummary>& pieces)
+{
+    ChunkSummary summary;
+    std::int64_t loaded = 0;
+    for (const Tape::Event& tensor : chunk.loaded) {
+        loaded += tensor.bytes;
+    }
+    PassSummary& forward = summary.forward;
+    PassSummary& backward = summary.backward;
+    forward.net = forward.peak = loaded;
+    for (std::size_t i = 0; i < chunk.runs.size(); ++i) {
+        const PieceRun& run = chunk.runs[i];
+        const PieceSummary& piece = pieces[run.piece];
+        addForward(run, piece, i, forward);
+        summary.output = piece.output;
+    }
+    forward.net -= loaded;
+    for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+        addBackward(chunk.runs[i], pieces[chunk.runs[i].piece], i, backward);
+    }
+    const bool defers = std::any_of(chunk.runs.begin(), chunk.runs.end(), [&](const PieceRun& run) {
+        return pieces[run.piece].deferring.net != pieces[run.piece].backward.net;
+    });
+    if (!defers) {
+        summary.deferring = backward;
+        return summary;
+    }
+    for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+        PieceSummary keeping = pieces[chunk.runs[i].piece];
+        keeping.backward = keeping.deferring;
+        addBackward(chunk.runs[i], keeping, i, summary.deferring);
+    }
+    return summary;
+}
+
+void addComponents(const ModelProgram& program, const Chunk& chunk, const Place& place, ComponentBytes& components)
+{
+    const bool isForward = place.doing == Place::Doing::Forward || place.doing == Place::Doing::Loading;
+    for (const Tape::Event& tensor : chunk.loaded) {
+        components[static_cast<std::size_t>(componentOf(tensor.kind))] += isForward ? tensor.bytes : 0;
+    }
+    if (place.doing == Place::Doing::Loading) {
+        return;
+    }
+    for (std::size_t i = 0; i < place.run; ++i) {
+        const PieceRun& run = chunk.runs[i];
+        const Tape& tape = program.pieces[run.piece].tape;
+        if (run.checkpointGroup > 0) {
+            addStored(tape, (run.count + run.checkpointGroup - 1) / run.checkpointGroup, components);
+        } else {
+            addKept(tape, run.count, components);
+        }
+    }
+    for (std::size_t i = place.run + 1; i < chunk.runs.size() && !isForward; ++i) {
+        addHandedOn(program.pieces[chunk.runs[i].piece].tape, components);
+    }
+    const PieceRun& run = chunk.runs[place.run];
+    const Tape& tape = program.pieces[run.piece].tape;
+    const std::int64_t group = run.checkpointGroup > 0 ? place.piece / run.checkpointGroup : 0;
+    const std::int64_t within = run.checkpointGroup > 0 ? place.piece - group * run.checkpointGroup : place.piece;
+    addStored(tape, group, components);
+    if (place.doing == Place::Doing::Backward) {
+        // The output of the piece at hand went with its successor's backward, or to the next stage.
+        addKept(tape, within, components);
+        addSaved(tape, 1, components);
+        addStored(tape, freesItsOutput(tape) ? 1 : 0, components);
+        add(tape.backward, place.event, components);
+    } else {
+        if (place.doing == Place::Doing::Forward && run.checkpointGroup > 0) {
+            addStored(tape, within > 0 ? 1 : 0, components);
+        } else {
+            addKept(tape, within, components);
+        }
+        add(tape.forward, place.event, components);
+    }
+}
+
+} // namespace headroom

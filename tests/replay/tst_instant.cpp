@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Both readers of the tapes must tell the same, apart from the allocator's rounding.
+#include "footprint/tape_instant.h"
+#include "plan/fields.h"
+#include "replay/replay.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <numeric>
+
+using namespace headroom;
+
+namespace {
+
+TrainingPlan planOf(const QByteArray& settings)
+{
+    TrainingPlan plan;
+    for (const QByteArray& setting : settings.split(' ')) {
+        const qsizetype equals = setting.indexOf('=');
+        if (equals > 0) {
+            const auto done = setField(plan, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString(),
+                                       Origin{OriginKind::CommandLine, 0, nullptr});
+            if (!done) {
+                qFatal("%s", done.error().english().c_str());
+            }
+        }
+    }
+    return plan;
+}
+
+const QByteArray llama7b = "model.layers=32 model.hidden=4096 model.ffn=11008 model.gated_mlp=true model.heads=32 "
+                           "model.vocab=32000 model.tied_embeddings=false batch.micro=1 batch.seq=4096 "
+                           "precision.recipe=megatron-bf16 ";
+const QByteArray llama70b
+    = "model.layers=80 model.hidden=8192 model.ffn=28672 model.gated_mlp=true model.heads=64 "
+      "model.kv_heads=8 model.vocab=32000 model.tied_embeddings=false batch.micro=1 batch.seq=4096 batch.accum=16 "
+      "precision.recipe=megatron-bf16 ";
+const QByteArray gpt = "model.layers=24 model.hidden=2048 model.ffn=8192 model.heads=16 model.vocab=50257 "
+                       "model.learned_positions=true model.max_pos=2048 model.layer_norm=true model.attn_bias=true "
+                       "model.mlp_bias=true model.tied_embeddings=true model.attn_dropout=0.1 model.hidden_dropout=0.1 "
+                       "batch.micro=4 batch.seq=2048 batch.accum=8 precision.recipe=megatron-bf16 ";
+
+double relative(Bytes instant, std::int64_t replayed)
+{
+    return std::abs(static_cast<double>(instant.value) / static_cast<double>(replayed) - 1);
+}
+
+} // namespace
+
+class TestInstant : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void agreesWithReplay_data();
+    void agreesWithReplay();
+    void replacesStagesOnly();
+    void fallsBack_data();
+    void fallsBack();
+};
+
+void TestInstant::agreesWithReplay_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    const auto row = [](const char* name, const QByteArray& model, const char* settings) {
+        QTest::newRow(name) << model + settings;
+    };
+    row("one GPU", llama7b, "");
+    row("tensor parallel", llama7b, "parallel.tp=4 batch.accum=3");
+    row("sequence parallel", llama7b, "parallel.tp=4 parallel.sp=true batch.accum=3");
+    row("70B, TP8 SP PP4", llama70b, "parallel.tp=8 parallel.sp=true parallel.pp=4 parallel.dp=4 shard.dist_opt=true");
+    row("70B, few micro-batches", llama70b, "parallel.tp=8 parallel.pp=8 batch.accum=3");
+    row("70B, interleaved", llama70b, "parallel.tp=8 parallel.sp=true parallel.pp=4 parallel.vpp=5");
+    row("70B, interleaved, group 8", llama70b, "parallel.tp=8 parallel.pp=4 parallel.vpp=2 parallel.vpp_group=8");
+    row("70B, gpipe", llama70b, "parallel.tp=8 parallel.pp=4 parallel.schedule=gpipe batch.accum=6");
+    row("70B, uneven", llama70b,
+        "parallel.tp=8 parallel.pp=4 parallel.first_stage_layers=17 parallel.last_stage_layers=17");
+    row("70B, counted", llama70b,
+        "model.layers=78 parallel.tp=8 parallel.pp=4 parallel.embed_in_split=true parallel.loss_in_split=true");
+    row("context parallel", llama70b, "parallel.tp=8 parallel.pp=4 parallel.cp=2");
+    row("full recompute", llama70b,
+        "parallel.tp=8 parallel.pp=4 recompute.enabled=true recompute.granularity=full recompute.method=uniform");
+    row("full recompute by threes", llama70b,
+        "parallel.tp=8 parallel.pp=4 recompute.enabled=true recompute.granularity=full recompute.num_layers=3");
+    row("block recompute", llama70b,
+        "parallel.tp=8 parallel.pp=4 recompute.enabled=true recompute.granularity=full recompute.method=block "
+        "recompute.num_layers=7");
+    row("block recompute, interleaved", llama70b,
+        "parallel.tp=8 parallel.pp=4 parallel.vpp=4 recompute.enabled=true recompute.granularity=full "
+        "recompute.method=block recompute.num_layers=2");
+    row("some layers recomputed", llama70b,
+        "parallel.tp=8 parallel.pp=4 recompute.enabled=true recompute.granularity=selective recompute.num_layers=5");
+    row("selective attention", gpt,
+        "attention.impl=unfused recompute.enabled=true recompute.granularity=selective parallel.tp=2");
+    row("selective mlp", llama70b,
+        "parallel.tp=8 parallel.pp=4 recompute.enabled=true recompute.granularity=selective recompute.modules=mlp");
+    row("GPT, flash", gpt, "attention.impl=flash parallel.pp=2");
+    row("GPT, unfused", gpt, "attention.impl=unfused parallel.tp=2");
+    row("GPT, local", gpt, "implementation.profile=megatron-local parallel.tp=2");
+    row("GPT, fp32 softmax", gpt,
+        "implementation.profile=megatron-local implementation.masked_softmax_fusion=false parallel.tp=2");
+    row("GPT, no fused gradients", gpt, "implementation.grad_accum_fusion=false parallel.tp=2");
+    row("GPT, fp16", gpt, "precision.recipe=megatron-fp16 parallel.pp=2");
+    row("GPT, fp32", gpt, "precision.recipe=fp32 parallel.pp=2 parallel.tp=2");
+    row("native fused loss", llama7b, "implementation.fused_loss=native parallel.pp=2 batch.accum=4");
+    row("loss in place", llama7b, "implementation.fused_loss=te-inplace parallel.pp=2 batch.accum=4");
+    row("q/k norms, eager rotation", llama7b, "model.qk_norm=true implementation.rope_fusion=false batch.micro=2");
+    row("deferred head gradients", llama70b, "parallel.tp=8 parallel.pp=4 implementation.deferred_wgrads=2");
+    row("fp8", llama7b, "precision.fp8=tensorwise precision.fp8_params=true shard.dist_opt=true parallel.dp=8");
+    row("Ampere", llama7b, "hardware.gpu=a100-80gb batch.micro=2");
+    row("squared ReLU", llama7b, "model.gated_mlp=false model.activation=squared_relu");
+    row("BERT", gpt, "model.family=bert attention.impl=unfused parallel.pp=2");
+    row("T5", gpt,
+        "model.family=t5 model.decoder_layers=24 model.encoder_layers=24 batch.decoder_seq=512 parallel.tp=2");
+    row("large vocabulary", llama7b, "model.vocab=256000 parallel.tp=2 batch.accum=2");
+    row("one micro-batch over stages", llama7b, "parallel.pp=4 batch.accum=1");
+}
+
+void TestInstant::agreesWithReplay()
+{
+    QFETCH(QByteArray, settings);
+    const TrainingPlan plan = planOf(settings);
+    InstantEstimator estimator;
+    std::vector<StageFootprint> stages;
+    const auto done = estimator.run(plan, stages);
+    QVERIFY2(done, done ? "" : done.error().english().c_str());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        const StageFootprint& instant = stages[i];
+        const StageReplay replayed = replayStage(estimator.program(), estimator.program().stages[i]);
+        const auto close = [&](const char* what, Bytes a, std::int64_t b, double tolerance) {
+            const bool isClose = relative(a, b) <= tolerance;
+            if (!isClose) {
+                qWarning("stage %zu, %s: instant %lld, replay %lld", i, what, static_cast<long long>(a.value),
+                         static_cast<long long>(b));
+            }
+            return isClose;
+        };
+        // Between the tensors alone and the blocks they lie in, up to single buffers.
+        const auto lies = [](Bytes a, Bytes blocks, Bytes rounding) {
+            return static_cast<double>(a.value) >= 0.9997 * static_cast<double>((blocks - rounding).value)
+                && static_cast<double>(a.value) <= 1.0003 * static_cast<double>(blocks.value);
+        };
+        QVERIFY(lies(instant.steadyAllocated, replayed.steadyAllocated, replayed.steadyRounding));
+        QVERIFY(lies(instant.peakAllocated, replayed.peakAllocated, replayed.peakRounding));
+        QVERIFY(close("steady", instant.steadyAllocated, replayed.steadyAllocated.value, 0.005));
+        QVERIFY(close("peak", instant.peakAllocated, replayed.peakAllocated.value, 0.005));
+        QVERIFY(close("first step", instant.firstStepPeakAllocated, replayed.firstStepPeakAllocated.value, 0.005));
+        for (std::size_t phase = 0; phase < replayed.phases.size(); ++phase) {
+            QVERIFY(close("phase", instant.phases[phase], replayed.phases[phase].value, 0.005));
+        }
+        Bytes sum, replayedSum;
+        for (std::size_t c = 0; c + 1 < instant.components.size(); ++c) { // the context is outside the allocator
+            sum += instant.components[c];
+            replayedSum += replayed.components[c];
+            QVERIFY2(instant.components[c].value >= 0, qPrintable(QString::number(c)));
+        }
+        QCOMPARE(qint64{sum.value}, qint64{instant.peakAllocated.value});
+        QCOMPARE(qint64{replayedSum.value}, qint64{replayed.peakAllocated.value});
+    }
+}
+
+void TestInstant::replacesStagesOnly()
+{
+    const TrainingPlan plan = planOf(llama7b + "parallel.pp=2 batch.accum=4 hardware.capacity_bytes=80GiB");
+    Footprint instant, replayed;
+    QVERIFY(estimateInstantly(plan, {}, instant));
+    QVERIFY(replay(plan, {}, replayed));
+    QCOMPARE(instant.stages.size(), std::size_t{2});
+    QCOMPARE(qint64{instant.modelParameters}, qint64{6738415616}); // theory.md P02
+    QCOMPARE(qint64{replayed.modelParameters}, qint64{6738415616});
+    QCOMPARE(instant.stages[0].parameters + instant.stages[1].parameters, std::int64_t{6738415616});
+    QVERIFY(replayed.stages[0].peakReserved >= replayed.stages[0].peakAllocated);
+    QVERIFY(replayed.stages[0].device > replayed.stages[0].peakReserved);
+    QVERIFY(replayed.fits().has_value());
+    QVERIFY(instant.engine == Engine::Instant && replayed.engine == Engine::Replay);
+}
+
+void TestInstant::fallsBack_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("textbook model") << QByteArray("model.layers=24 model.hidden=1024 model.vocab=50000 batch.micro=2 "
+                                                  "batch.seq=1024")
+                                    << QByteArray("model.heads is not known");
+    QTest::newRow("experts") << llama7b + "moe.experts=8 moe.topk=2" << QByteArray("mixture-of-experts");
+    QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
+    QTest::newRow("other framework") << llama7b + "implementation.profile=hf-eager" << QByteArray("hf-eager");
+}
+
+/// What no tape describes is estimated as before, and said so.
+void TestInstant::fallsBack()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(QByteArray, says);
+    const TrainingPlan plan = planOf(settings);
+    for (auto* engine : {&estimateInstantly, &replay}) {
+        Footprint footprint;
+        QVERIFY(engine(plan, {}, footprint));
+        QCOMPARE(footprint.engine, Engine::Textbook);
+        QVERIFY(!footprint.stages.empty());
+        const std::string reason = footprint.notExact.value_or(Text{}).english();
+        QVERIFY2(reason.find(says.toStdString()) != std::string::npos, reason.c_str());
+    }
+}
+
+QTEST_APPLESS_MAIN(TestInstant)
+#include "tst_instant.moc"
