@@ -257,20 +257,9 @@ void ReadingCheck::checkRecompute()
             Text{HEADROOM_TR("core", "granularity is %1 and enabled is not written, so recompute is taken as enabled"),
                  {granularity}});
     }
+    // That recompute is written but not in effect is a finding with its mend (insight/rules_recompute.cpp), not a
+    // problem of the file.
     const bool isEnabled = recompute.enabled.isKnown() && recompute.enabled.value;
-    if (isAsked && recompute.enabled.isStated() && !isEnabled) {
-        report(
-            Severity::Warning, recompute.enabled.origin.line,
-            Text{HEADROOM_TR(
-                     "core",
-                     "recompute is not enabled although granularity is %1; enabled: false wins, nothing is recomputed"),
-                 {granularity}});
-    }
-    if (isEnabled && recompute.enabled.isStated() && recompute.granularity.isKnown()
-        && recompute.granularity.value == Granularity::None) {
-        report(Severity::Warning, recompute.enabled.origin.line,
-               Text{HEADROOM_TR("core", "recompute is enabled but granularity is none, so nothing is recomputed")});
-    }
     const bool hasSelection = recompute.numLayers.isKnown() || recompute.modules.isKnown();
     if (isEnabled && isAsked && recompute.granularity.value == Granularity::Selective && !hasSelection) {
         report(Severity::Warning, recompute.granularity.origin.line,
