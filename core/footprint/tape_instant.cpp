@@ -39,8 +39,8 @@ public:
         , m_persistents(persistents)
         , m_state(stageState(program, stage))
     {
-        m_persistents.assign(program.persistents.all.size(), 0);
-        m_now = m_state.parameters + m_state.gradients + m_state.master;
+        m_missing = persistentBytes();
+        m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
     }
 
     void beginStep()
@@ -57,11 +57,11 @@ public:
         m_now -= m_deferred;
         m_deferred = 0;
         m_deferredCount = 0;
-        const bool isFirst = !m_hasMoments;
-        m_now += (isFirst ? m_state.moments : 0) + m_state.mainGradients;
-        m_hasMoments = m_hasMainGradients = true;
-        reach(m_now, {Phase::Optimizer, noChunk, {}, 0, m_walked, m_gradients, 0});
-        m_firstStepPeak = isFirst ? m_peak.bytes : m_firstStepPeak;
+        m_now += m_state.mainGradients;
+        m_hasMainGradients = true;
+        reach(m_now, noChunk, {});
+        m_firstStepPeak = std::max(m_firstStepPeak, m_isFirstStep ? m_now : 0);
+        m_isFirstStep = false;
     }
 
     void enter(Phase phase)
@@ -189,30 +189,49 @@ private:
         return isNew;
     }
 
-    void reach(std::int64_t bytes, Peak peak)
+    void reach(std::int64_t bytes, std::size_t chunk, const Place& place)
     {
-        auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(peak.phase)];
+        auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
         phasePeak = std::max(phasePeak, bytes);
         if (bytes > m_peak.bytes) {
-            m_peak = peak;
-            m_peak.bytes = bytes;
+            m_peak = {m_phase, chunk, place, m_kept, m_walked, m_gradients, bytes};
         }
     }
 
     std::int64_t& walked(TensorKind kind) { return kind == TensorKind::ActivationGradient ? m_gradients : m_walked; }
 
+    /// In the first step the moments do not exist yet, nor what `m_missing` counts.
     void pass(std::size_t chunk, const PassSummary& summary, bool isFirst)
     {
-        std::int64_t peak = summary.peak;
-        if (isFirst) {
-            peak = firstPeak(m_stage.chunks[chunk]);
+        reach(m_now + summary.peak, chunk, summary.place);
+        if (m_isFirstStep) {
+            const std::int64_t before = m_now - m_state.moments - m_missing;
+            const std::int64_t rise = isFirst ? firstRise(m_stage.chunks[chunk]) : summary.peak;
+            m_firstStepPeak = std::max(m_firstStepPeak, before + rise);
         }
-        reach(m_now + peak, {m_phase, chunk, summary.place, m_kept, m_walked, m_gradients, 0});
     }
 
-    /// The first time a chunk runs, persistent storages appear on the way. They count in m_now from here on; returned
-    /// is the rise above that.
-    std::int64_t firstPeak(const Chunk& chunk)
+    /// The persistent storages that this stage's tapes ask for, in the end; none is there yet.
+    std::int64_t persistentBytes()
+    {
+        m_persistents.assign(m_program.persistents.all.size(), 0);
+        for (const Chunk& chunk : m_stage.chunks) {
+            for (const PieceRun& run : chunk.runs) {
+                const Tape& tape = m_program.pieces[run.piece].tape;
+                for (const auto* needs : {&tape.forwardNeeds, &tape.backwardNeeds}) {
+                    for (const Tape::Event& need : *needs) {
+                        m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
+                    }
+                }
+            }
+        }
+        const std::int64_t all = std::accumulate(m_persistents.begin(), m_persistents.end(), std::int64_t{0});
+        std::fill(m_persistents.begin(), m_persistents.end(), 0);
+        return all;
+    }
+
+    /// How high a chunk's first pass reaches, while persistent storages appear on the way.
+    std::int64_t firstRise(const Chunk& chunk)
     {
         const bool isBackward = m_phase == Phase::Backward;
         std::int64_t level = 0, highest = 0, made = 0;
@@ -220,7 +239,7 @@ private:
             const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
             const Tape& tape = m_program.pieces[run.piece].tape;
             const PieceSummary& piece = m_pieces[run.piece];
-            const Rise first = firstRise(tape, piece, isBackward);
+            const Rise first = firstPieceRise(tape, piece, isBackward);
             const std::int64_t appearing = first.net - (isBackward ? piece.backward.net : piece.forward.net);
             PassSummary usual;
             isBackward ? addBackward(run, piece, 0, usual) : addForward(run, piece, 0, usual);
@@ -234,12 +253,12 @@ private:
             level += appearing + usual.net;
             made += appearing;
         }
-        m_now += made;
-        return highest - made;
+        m_missing -= made;
+        return highest;
     }
 
     /// The piece's rise while the persistent storages it needs appear.
-    Rise firstRise(const Tape& tape, const PieceSummary& piece, bool isBackward)
+    Rise firstPieceRise(const Tape& tape, const PieceSummary& piece, bool isBackward)
     {
         const auto& needs = isBackward ? tape.backwardNeeds : tape.forwardNeeds;
         const auto isNew = [this](const Tape::Event& need) { return m_persistents[need.slot] == 0; };
@@ -264,10 +283,10 @@ private:
     const StageState m_state;
 
     Phase m_phase = Phase::Forward;
-    bool m_hasMoments = false, m_hasMainGradients = false;
+    bool m_isFirstStep = true, m_hasMainGradients = false;
     std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
-                 m_firstStepPeak = 0;
+                 m_firstStepPeak = 0, m_missing = 0;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
     Peak m_peak;
 };
@@ -316,7 +335,9 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
     InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents);
     StepWalk<InstantReader> walk(shape, stage, reader, scratch.memory);
     const std::int64_t microBatches = StepWalk<InstantReader>::distinctMicroBatches(shape, stage);
-    for (int step = 0; step < 2; ++step) {
+    // Interleaved chunks keep their last inputs into the next step, which a second one shows; other schedules have let
+    // go of them before their first pass.
+    for (int step = 0; step < (shape.chunks > 1 ? 2 : 1); ++step) {
         reader.beginStep();
         walk.run(microBatches);
         reader.endStep();

@@ -62,18 +62,20 @@ public:
         }
     }
 
-    /// Micro-batches after which the states of a stage repeat: warm-up, two steady ones and what does not divide.
+    /// Micro-batches after which what is alive on a stage repeats: warm-up, two steady ones and what does not divide.
     [[nodiscard]] static std::int64_t distinctMicroBatches(const RankShape& shape, const StageProgram& stage)
     {
         const std::int64_t all = shape.microBatches;
-        if (shape.schedule == Schedule::GPipe) {
+        if (shape.schedule == Schedule::GPipe || shape.deferredWgrads == 0) {
             return all;
         }
+        const std::int64_t deferred = std::max<std::int64_t>(shape.deferredWgrads, 0);
         if (shape.chunks == 1) {
-            return std::min(all, shape.stages - stage.stage + 2);
+            return std::min(all, shape.stages - stage.stage + 1 + deferred);
         }
         const std::int64_t group = shape.chunkGroup;
-        return all <= 4 * group ? all : 4 * group + all % group;
+        const std::int64_t most = 4 * group + (deferred + group - 1) / group * group;
+        return all <= most ? all : most + all % group;
     }
 
 private:

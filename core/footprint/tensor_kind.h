@@ -8,8 +8,7 @@
 
 namespace headroom {
 
-/// What a storage holds, in stacking order of the components. One letter of difference matters to nobody but the reader
-/// of a replay, who wants to know which tensors fill the peak.
+/// What a storage holds, in stacking order of the components: which tensors fill the peak.
 enum class TensorKind : std::uint8_t {
     Parameters,
     Gradients,
@@ -64,7 +63,18 @@ enum class TensorKind : std::uint8_t {
 };
 inline constexpr int tensorKindCount = static_cast<int>(TensorKind::PlaceholderGradients) + 1;
 
-[[nodiscard]] Component componentOf(TensorKind kind);
+/// The kinds stand in the order of their components, so that the readers need a few comparisons only.
+[[nodiscard]] constexpr Component componentOf(TensorKind kind)
+{
+    using enum TensorKind;
+    return kind <= Parameters   ? Component::Parameters
+        : kind <= MainGradients ? Component::Gradients
+        : kind <= Moments       ? Component::OptimizerState
+        : kind <= HeadStates    ? Component::Activations
+        : kind <= LossTerms     ? Component::Logits
+        : kind <= Cast          ? Component::WorkingSet
+                                : Component::Buffers;
+}
 [[nodiscard]] std::string_view nameOf(TensorKind kind); ///< "norm output"
 
 } // namespace headroom
