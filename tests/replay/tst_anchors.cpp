@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Runs of Megatron-LM's functional tests (tests/functional_tests/test_cases/gpt) whose published bytes the replay must
+// meet within 0.05 %. The plans are written out, so that nothing but the plan stands between the flags and the figure.
+#include "plan/fields.h"
+#include "replay/replay.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace headroom;
+
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+TrainingPlan planOf(const Settings& common, const Settings& own)
+{
+    TrainingPlan plan;
+    for (const auto* settings : {&common, &own}) {
+        for (const auto& [key, value] : *settings) {
+            const auto done = setField(plan, key, value, Origin{OriginKind::CommandLine, 0, nullptr});
+            if (!done) {
+                qFatal("%s", done.error().english().c_str());
+            }
+        }
+    }
+    return plan;
+}
+
+/// gpt3_7b_tp1_pp4_memory_speed and gpt3_7b_tp4_pp1_memory_speed: null tokenizer, so one more token.
+const Settings gpt7b{{"model.layers", "32"},
+                     {"model.hidden", "4096"},
+                     {"model.ffn", "16384"},
+                     {"model.heads", "32"},
+                     {"model.kv_heads", "8"},
+                     {"model.vocab", "131074"},
+                     {"model.vocab_pad_multiple", "128"},
+                     {"model.max_pos", "8192"},
+                     {"model.learned_positions", "true"},
+                     {"model.layer_norm", "true"},
+                     {"model.attn_bias", "true"},
+                     {"model.mlp_bias", "true"},
+                     {"model.tied_embeddings", "false"},
+                     {"model.attn_dropout", "0.1"},
+                     {"model.hidden_dropout", "0.1"},
+                     {"batch.seq", "8192"},
+                     {"batch.global", "8"},
+                     {"parallel.world", "8"},
+                     {"shard.dist_opt", "true"},
+                     {"precision.recipe", "megatron-bf16"},
+                     {"implementation.profile", "megatron-te"},
+                     {"implementation.deterministic", "true"},
+                     {"implementation.grad_accum_fusion", "false"}};
+/// gpt3_15b_8t_release, older libraries.
+const Settings gpt15b{{"model.layers", "32"},
+                      {"model.hidden", "6144"},
+                      {"model.ffn", "24576"},
+                      {"model.heads", "48"},
+                      {"model.kv_heads", "8"},
+                      {"model.vocab", "256000"},
+                      {"model.vocab_pad_multiple", "128"},
+                      {"model.layer_norm", "true"},
+                      {"model.activation", "squared_relu"},
+                      {"model.tied_embeddings", "false"},
+                      {"model.rope", "true"},
+                      {"model.rotary_fraction", "0.5"},
+                      {"batch.micro", "4"},
+                      {"batch.global", "384"},
+                      {"batch.seq", "4096"},
+                      {"parallel.world", "256"},
+                      {"parallel.tp", "8"},
+                      {"parallel.sp", "true"},
+                      {"shard.dist_opt", "true"},
+                      {"precision.recipe", "megatron-bf16"},
+                      {"implementation.profile", "megatron-te"},
+                      {"implementation.rope_fusion", "false"},
+                      {"implementation.placeholder_grads", "false"}};
+const Settings pipelined{{"batch.micro", "1"}, {"parallel.pp", "4"}, {"parallel.layers_per_vstage", "1"}};
+const Settings tensorParallel{{"batch.micro", "2"}, {"parallel.tp", "4"}};
+
+Settings on(Settings settings, const char* gpu)
+{
+    settings.emplace_back("hardware.gpu", gpu);
+    return settings;
+}
+
+StageReplay lastStage(const TrainingPlan& plan)
+{
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    if (!built) {
+        qFatal("%s", built.error().english().c_str());
+    }
+    return replayStage(program, program.stages.back());
+}
+
+} // namespace
+
+class TestAnchors : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void meets_data();
+    void meets();
+};
+
+void TestAnchors::meets_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<QByteArray>("figure");
+    QTest::addColumn<qint64>("measured");
+    const auto row = [](const char* name, const TrainingPlan& plan, const char* figure, qint64 measured) {
+        QTest::newRow(name) << plan << QByteArray(figure) << measured;
+    };
+    const TrainingPlan pipelineAmpere = planOf(gpt7b, on(pipelined, "a100-80gb"));
+    row("V01, 7B PP4 v8, A100, resident", pipelineAmpere, "steady", 24510808064);
+    row("V02, its growth in the first step", pipelineAmpere, "growth", 7788662784);
+    row("V03, its peak", pipelineAmpere, "peak", 60489064448);
+    row("V03, its first step's peak", pipelineAmpere, "first", 52700401664);
+    TrainingPlan pipelineBlackwell = planOf(gpt7b, on(pipelined, "gb200"));
+    row("V01, GB200, resident", pipelineBlackwell, "steady", 24540168192);
+    row("V03, GB200, peak", pipelineBlackwell, "peak", 60518293504);
+    const TrainingPlan tensorHopper = planOf(gpt7b, on(tensorParallel, "h100-80gb"));
+    row("V04, 7B TP4, H100, resident", tensorHopper, "steady", 20663519232);
+    row("V04, its peak", tensorHopper, "peak", 57143791616);
+    const TrainingPlan tensorAmpere = planOf(gpt7b, on(tensorParallel, "a100-80gb"));
+    row("V05, 7B TP4, A100, resident", tensorAmpere, "steady", 20634103808);
+    row("V05, its peak", tensorAmpere, "peak", 58188115968);
+    row("V05, GB200, peak", planOf(gpt7b, on(tensorParallel, "gb200")), "peak", 58217476096);
+    row("V06, 15B TP8 SP, A100, peak above resident", planOf(gpt15b, on({}, "a100-80gb")), "rise", 15693408256);
+}
+
+void TestAnchors::meets()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(QByteArray, figure);
+    QFETCH(qint64, measured);
+    const StageReplay got = lastStage(plan);
+    const Bytes predicted = figure == "steady" ? got.steadyAllocated
+        : figure == "peak"                     ? got.peakAllocated
+        : figure == "first"                    ? got.firstStepPeakAllocated
+        : figure == "growth"                   ? got.peakAllocated - got.firstStepPeakAllocated
+                                               : got.peakAllocated - got.steadyAllocated;
+    const double error = static_cast<double>(predicted.value) / static_cast<double>(measured) - 1;
+    QVERIFY2(std::abs(error) <= 0.0005,
+             qPrintable(QStringLiteral("%1 bytes, %2 %").arg(predicted.value).arg(100 * error)));
+}
+
+Q_DECLARE_METATYPE(headroom::TrainingPlan)
+
+QTEST_APPLESS_MAIN(TestAnchors)
+#include "tst_anchors.moc"
