@@ -2,6 +2,7 @@
 #include "screenshot.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "window/file_commands.h"
 #include "window/main_window.h"
 #include "window/settings.h"
 
@@ -64,13 +65,18 @@ Options parse(const QApplication& application)
     parser.setApplicationDescription(QStringLiteral("Explorer for the GPU memory of training runs."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("files"), QStringLiteral("Logs, configs, model files, or a folder with the logs of a run."),
+    parser.addPositionalArgument(QStringLiteral("files"),
+                                 QStringLiteral("Logs, configs, model files, or a folder with the logs of a run."),
                                  QStringLiteral("[files…]"));
-    const QCommandLineOption screenshot(QStringLiteral("screenshot"), QStringLiteral("Write a picture of the window to FILE and exit."),
+    const QCommandLineOption screenshot(QStringLiteral("screenshot"),
+                                        QStringLiteral("Write a picture of the window to FILE and exit."),
                                         QStringLiteral("FILE"));
-    const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Size of the window, for example 1600x1000."), QStringLiteral("WxH"));
-    const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("light, dark or system."), QStringLiteral("NAME"));
-    const QCommandLineOption language(QStringLiteral("language"), QStringLiteral("Language of the window, for example en or zh_CN."),
+    const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Size of the window, for example 1600x1000."),
+                                  QStringLiteral("WxH"));
+    const QCommandLineOption theme(QStringLiteral("theme"), QStringLiteral("light, dark or system."),
+                                   QStringLiteral("NAME"));
+    const QCommandLineOption language(QStringLiteral("language"),
+                                      QStringLiteral("Language of the window, for example en or zh_CN."),
                                       QStringLiteral("CODE"));
     parser.addOptions({screenshot, size, theme, language});
     parser.process(application);
@@ -92,12 +98,16 @@ void loadTranslations(QApplication& application, const QString& language)
     const QLocale locale = language.isEmpty() ? QLocale() : QLocale(language);
     QLocale::setDefault(locale);
     auto* qt = new QTranslator(&application);
-    if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"), QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
+    if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
+                 QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
         QApplication::installTranslator(qt);
     }
-    auto* own = new QTranslator(&application);
-    if (own->load(locale, QStringLiteral("headroom"), QStringLiteral("_"), QStringLiteral(":/i18n"))) {
-        QApplication::installTranslator(own);
+    // English first: it has the plural forms of what another language leaves untranslated.
+    for (const QLocale& each : {QLocale(QLocale::English), locale}) {
+        auto* own = new QTranslator(&application);
+        if (own->load(each, QStringLiteral("headroom"), QStringLiteral("_"), QStringLiteral(":/i18n"))) {
+            QApplication::installTranslator(own);
+        }
     }
 }
 
@@ -120,7 +130,8 @@ int main(int argc, char* argv[])
     }
     loadTranslations(application, options.language);
     applyTheme(application,
-               options.theme.value_or(themeNamed(Settings::value(Preference::Theme).toString()).value_or(ThemeChoice::System)));
+               options.theme.value_or(
+                   themeNamed(Settings::value(Preference::Theme).toString()).value_or(ThemeChoice::System)));
     QApplication::setWindowIcon(applicationIcon());
 
     const auto folder = QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation).toStdString();
@@ -134,7 +145,7 @@ int main(int argc, char* argv[])
         screenshot.emplace(window, options.screenshot);
     }
     if (!options.files.isEmpty()) {
-        window.openPaths(options.files);
+        window.files().openPaths(options.files);
     }
     return QApplication::exec();
 }
