@@ -24,9 +24,9 @@ Screenshot::Screenshot(MainWindow& window, QString file, QObject* parent)
     , m_window(window)
     , m_file(std::move(file))
 {
-    connect(&window.workspace(), &Workspace::openFailed, this, [this](const QString& sentence) {
+    connect(&window.workspace(), &Workspace::messageRaised, this, [this](Severity severity, const QString& sentence) {
         std::fprintf(stderr, "headroom: %s\n", qPrintable(sentence));
-        m_hasFailed = true;
+        m_hasFailed = m_hasFailed || severity == Severity::Error;
     });
     connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
     m_timer.start(lookMs);

@@ -9,8 +9,8 @@ namespace headroom {
 
 class MainWindow;
 
-/// Waits until everything asked for is open and drawn, writes a picture of the window and ends the program: exit code 0,
-/// 2 when a file could not be opened or the picture not be written.
+/// Waits until everything asked for is open and drawn, writes a picture of the window and ends the program: exit code
+/// 0, 2 when a file could not be opened or the picture not be written.
 class Screenshot : public QObject
 {
     Q_OBJECT

@@ -83,7 +83,8 @@ bool ExportDialog::targetIsOriginal() const
 {
     std::error_code error;
     const LoadedConfig* config = m_workspace.config();
-    return config != nullptr && (target() == config->path || std::filesystem::equivalent(target(), config->path, error));
+    return config != nullptr
+        && (target() == config->path || std::filesystem::equivalent(target(), config->path, error));
 }
 
 QString ExportDialog::objection() const
@@ -103,7 +104,8 @@ QString ExportDialog::objection() const
         return tr("There is no folder %1.").arg(pathText(folder));
     }
     if (targetIsOriginal() && m_workspace.configChangedOnDisk()) {
-        return tr("%1 has changed since it was opened. Reload it first, or save under another name.").arg(fileName(target()));
+        return tr("%1 has changed since it was opened. Reload it first, or save under another name.")
+            .arg(fileName(target()));
     }
     return {};
 }

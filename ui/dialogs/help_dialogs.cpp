@@ -82,8 +82,9 @@ QDialog* makeShortcutsDialog(const QList<QAction*>& actions, QWidget* parent)
     list->setAlternatingRowColors(true);
     for (const QAction* action : actions) {
         if (!action->shortcuts().isEmpty()) {
-            list->addTopLevelItem(new QTreeWidgetItem({QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText),
-                                                       QStringLiteral("%1: %2").arg(plainText(*action), action->statusTip())}));
+            list->addTopLevelItem(
+                new QTreeWidgetItem({QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText),
+                                     QStringLiteral("%1: %2").arg(plainText(*action), action->statusTip())}));
         }
     }
     for (const QList<Keys>& group : {chartKeys(), knobKeys()}) {
@@ -99,13 +100,14 @@ QDialog* makeShortcutsDialog(const QList<QAction*>& actions, QWidget* parent)
 
 QDialog* makeLicencesDialog(QWidget* parent)
 {
-    QString text = Words::tr("Headroom is free software under the GNU General Public License, version 3 or later, printed below.\n\n"
-                             "It is built with:\n"
-                             "  Qt, GNU Lesser General Public License 3\n"
-                             "  QCustomPlot by Emanuel Eichhammer, GNU General Public License 3 or later\n"
-                             "  yaml-cpp by Jesse Beder, MIT licence\n"
-                             "  {fmt} by Victor Zverovich and contributors, MIT licence\n"
-                             "  tl::expected by Sy Brand, CC0\n");
+    QString text = Words::tr(
+        "Headroom is free software under the GNU General Public License, version 3 or later, printed below.\n\n"
+        "It is built with:\n"
+        "  Qt, GNU Lesser General Public License 3\n"
+        "  QCustomPlot by Emanuel Eichhammer, GNU General Public License 3 or later\n"
+        "  yaml-cpp by Jesse Beder, MIT licence\n"
+        "  {fmt} by Victor Zverovich and contributors, MIT licence\n"
+        "  tl::expected by Sy Brand, CC0\n");
     QFile licence(QStringLiteral(":/licence/LICENSE"));
     if (licence.open(QIODevice::ReadOnly)) {
         text += QStringLiteral("\n\n") + QString::fromUtf8(licence.readAll());
@@ -130,9 +132,10 @@ QDialog* makeAboutDialog(QWidget* parent)
     QLabel* name = makeLabel(QStringLiteral("Headroom %1").arg(QApplication::applicationVersion()), "title");
     name->setAlignment(Qt::AlignCenter);
     layout->addWidget(name);
-    QLabel* text = makeLabel(Words::tr("Explorer for the GPU memory of training runs.\nWhere is the peak, why is it there, and what is "
-                                       "the smallest change that fits?"),
-                             "muted");
+    QLabel* text = makeLabel(
+        Words::tr("Explorer for the GPU memory of training runs.\nWhere is the peak, why is it there, and what is "
+                  "the smallest change that fits?"),
+        "muted");
     text->setAlignment(Qt::AlignCenter);
     layout->addWidget(text);
     return makeDialog(Words::tr("About Headroom"), QStringLiteral("aboutDialog"), content, parent);

@@ -20,10 +20,12 @@ namespace {
 QString describe(const ModelPreset& preset)
 {
     const ModelPlan& model = preset.plan.model;
-    QStringList parts {ModelDialog::tr("%n layers", nullptr, static_cast<int>(model.layers.value)),
-                       ModelDialog::tr("h %1").arg(grouped(model.hidden.value))};
+    QStringList parts{ModelDialog::tr("%n layers", nullptr, static_cast<int>(model.layers.value)),
+                      ModelDialog::tr("h %1").arg(grouped(model.hidden.value))};
     if (preset.plan.vision.layers.valueOr(0) > 0) {
-        parts.append(ModelDialog::tr("ViT %1 × %2").arg(QString::number(preset.plan.vision.layers.value), grouped(preset.plan.vision.hidden.value)));
+        parts.append(
+            ModelDialog::tr("ViT %1 × %2")
+                .arg(QString::number(preset.plan.vision.layers.value), grouped(preset.plan.vision.hidden.value)));
     }
     if (preset.publishedParameters > 0) {
         parts.append(toQString(formatCountShort(preset.publishedParameters)));
@@ -78,7 +80,8 @@ ModelDialog::ModelDialog(const Catalog& catalog, QWidget* parent)
 const ModelPreset* ModelDialog::chosen() const
 {
     const QListWidgetItem* item = m_list->currentItem();
-    return item == nullptr || item->isHidden() ? nullptr : &m_catalog.models[static_cast<std::size_t>(m_list->row(item))];
+    return item == nullptr || item->isHidden() ? nullptr
+                                               : &m_catalog.models[static_cast<std::size_t>(m_list->row(item))];
 }
 
 void ModelDialog::filter()
@@ -87,8 +90,10 @@ void ModelDialog::filter()
     QListWidgetItem* first = nullptr;
     for (int row = 0; row < m_list->count(); ++row) {
         QListWidgetItem* item = m_list->item(row);
-        const QString text = item->text() + QLatin1Char(' ') + toQString(m_catalog.models[static_cast<std::size_t>(row)].id);
-        const bool matches = std::all_of(words.begin(), words.end(), [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+        const QString text
+            = item->text() + QLatin1Char(' ') + toQString(m_catalog.models[static_cast<std::size_t>(row)].id);
+        const bool matches = std::all_of(words.begin(), words.end(),
+                                         [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
         item->setHidden(!matches);
         first = first == nullptr && matches ? item : first;
     }

@@ -23,14 +23,16 @@ void PeaksModel::setLog(std::shared_ptr<const Run> run, const LogOverview& overv
             m_rows.push_back({record, false, ++place});
         }
         for (const LogOverview::PhasePeak& peak : overview.phasePeaks) {
-            const auto known = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& row) { return row.record == peak.record; });
+            const auto known
+                = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& row) { return row.record == peak.record; });
             if (known != m_rows.end()) {
                 known->isPhasePeak = true;
             } else {
                 m_rows.push_back({peak.record, true, 0});
             }
         }
-        std::stable_sort(m_rows.begin(), m_rows.end(), [](const Row& a, const Row& b) { return a.isPhasePeak > b.isPhasePeak; });
+        std::stable_sort(m_rows.begin(), m_rows.end(),
+                         [](const Row& a, const Row& b) { return a.isPhasePeak > b.isPhasePeak; });
     }
     endResetModel();
 }
@@ -58,8 +60,9 @@ QVariant PeaksModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return tr("%1 bytes allocated").arg(grouped(record.allocated.value));
     case Qt::TextAlignmentRole:
-        return QVariant::fromValue(index.column() >= Allocated && index.column() <= Rank ? Qt::AlignRight | Qt::AlignVCenter
-                                                                                        : Qt::AlignLeft | Qt::AlignVCenter);
+        return QVariant::fromValue(index.column() >= Allocated && index.column() <= Rank
+                                       ? Qt::AlignRight | Qt::AlignVCenter
+                                       : Qt::AlignLeft | Qt::AlignVCenter);
     case SortRole:
         return sortKey(row, record, index.column());
     case RecordRole:
@@ -110,7 +113,7 @@ QVariant PeaksModel::sortKey(const Row& row, const Record& record, int column)
     case Rank:
         return record.rank;
     default:
-        return static_cast<qint64>(record.file) * (qint64 {1} << 40) + record.line;
+        return static_cast<qint64>(record.file) * (qint64{1} << 40) + record.line;
     }
 }
 

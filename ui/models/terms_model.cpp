@@ -64,7 +64,8 @@ void TermsModel::setTerms(std::vector<Term> terms)
             return false;
         }
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (node.children[i]->term.name.pattern != parts[i].name.pattern || !self(self, *node.children[i], parts[i].parts)) {
+            if (node.children[i]->term.name.pattern != parts[i].name.pattern
+                || !self(self, *node.children[i], parts[i].parts)) {
                 return false;
             }
         }
@@ -122,7 +123,8 @@ QModelIndex TermsModel::parent(const QModelIndex& child) const
         return {};
     }
     const Node* parent = static_cast<const Node*>(child.internalPointer())->parent;
-    return parent == m_root.get() || parent == nullptr ? QModelIndex() : createIndex(parent->row, 0, const_cast<Node*>(parent));
+    return parent == m_root.get() || parent == nullptr ? QModelIndex()
+                                                       : createIndex(parent->row, 0, const_cast<Node*>(parent));
 }
 
 int TermsModel::rowCount(const QModelIndex& parent) const
@@ -155,8 +157,9 @@ QVariant TermsModel::data(const QModelIndex& index, int role) const
         return font;
     }
     if (role == Qt::ToolTipRole) {
-        return index.column() == Value && term.unit == Unit::Size ? tr("%1 bytes").arg(grouped(bytesFrom(term.value).value))
-                                                                  : formulaText(term);
+        return index.column() == Value && term.unit == Unit::Size
+            ? tr("%1 bytes").arg(grouped(bytesFrom(term.value).value))
+            : formulaText(term);
     }
     if (role != Qt::DisplayRole) {
         return {};

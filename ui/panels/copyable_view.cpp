@@ -42,7 +42,7 @@ QString tabSeparated(const QAbstractItemView& view)
     for (int column = 0; column < model.columnCount(); ++column) {
         header.append(model.headerData(column, Qt::Horizontal).toString());
     }
-    QStringList lines {header.join(QLatin1Char('\t'))};
+    QStringList lines{header.join(QLatin1Char('\t'))};
     QModelIndexList rows = view.selectionModel()->selectedRows();
     std::sort(rows.begin(), rows.end());
     if (rows.isEmpty()) {
@@ -56,11 +56,13 @@ QString tabSeparated(const QAbstractItemView& view)
 
 void makeCopyable(QAbstractItemView& view)
 {
-    auto* copy = new QAction(symbolIcon(Symbol::Copy), QCoreApplication::translate("CopyableView", "&Copy as table"), &view);
+    auto* copy
+        = new QAction(symbolIcon(Symbol::Copy), QCoreApplication::translate("CopyableView", "&Copy as table"), &view);
     copy->setStatusTip(QCoreApplication::translate("CopyableView", "Copies the chosen rows as tab-separated text"));
     copy->setShortcut(QKeySequence::Copy);
     copy->setShortcutContext(Qt::WidgetShortcut);
-    QObject::connect(copy, &QAction::triggered, &view, [&view] { QGuiApplication::clipboard()->setText(tabSeparated(view)); });
+    QObject::connect(copy, &QAction::triggered, &view,
+                     [&view] { QGuiApplication::clipboard()->setText(tabSeparated(view)); });
     view.addAction(copy);
     view.setContextMenuPolicy(Qt::ActionsContextMenu);
 }

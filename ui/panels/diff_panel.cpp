@@ -34,7 +34,7 @@ DiffPanel::DiffPanel(Workspace& workspace, QWidget* parent)
     m_empty->setWordWrap(true);
     m_whole->setText(tr("Whole file"));
     m_whole->setCheckable(true);
-    m_whole->setAutoRaise(true);
+    m_whole->setProperty("quiet", true);
     QPushButton* copyButton = makeLink(tr("Copy diff"), this);
     QPushButton* exportButton = makeLink(tr("Export…"), this);
     auto* bar = new QHBoxLayout;
@@ -84,7 +84,8 @@ void DiffPanel::refresh()
     if (!adjusted) {
         m_empty->setText(tr("These changes cannot be written to the config: %1").arg(translated(adjusted.error())));
     } else {
-        m_empty->setText(tr("Nothing changed. Turn a knob to see here what it does to %1.").arg(fileName(config->path)));
+        m_empty->setText(
+            tr("Nothing changed. Turn a knob to see here what it does to %1.").arg(fileName(config->path)));
     }
     const bool hasText = adjusted && (m_view->changedLines() > 0 || m_view->isWholeFile());
     m_stack->setCurrentWidget(hasText ? m_page : static_cast<QWidget*>(m_empty));
@@ -110,7 +111,8 @@ void DiffPanel::copy() const
     const auto adjusted = m_workspace.adjustedConfig();
     if (config != nullptr && adjusted) {
         const std::string name = config->path.filename().string();
-        QGuiApplication::clipboard()->setText(toQString(unifiedDiff(config->opened.document.bytes(), adjusted->bytes(), "a/" + name, "b/" + name)));
+        QGuiApplication::clipboard()->setText(
+            toQString(unifiedDiff(config->opened.document.bytes(), adjusted->bytes(), "a/" + name, "b/" + name)));
     }
 }
 

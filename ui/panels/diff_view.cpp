@@ -51,7 +51,8 @@ std::vector<bool> nearChanges(const std::vector<DiffLine>& lines)
         if (lines[i].kind != DiffKind::Same) {
             const std::size_t begin = i - std::min(i, context);
             const std::size_t end = std::min(lines.size(), i + context + 1);
-            std::fill(isNear.begin() + static_cast<std::ptrdiff_t>(begin), isNear.begin() + static_cast<std::ptrdiff_t>(end), true);
+            std::fill(isNear.begin() + static_cast<std::ptrdiff_t>(begin),
+                      isNear.begin() + static_cast<std::ptrdiff_t>(end), true);
         }
     }
     return isNear;
@@ -107,7 +108,8 @@ void DiffView::rebuild()
             continue;
         }
         const std::int64_t number = lines[i].kind == DiffKind::Removed ? lines[i].before : lines[i].after;
-        shown.append(numberText(number) + QLatin1Char(' ') + signOf(lines[i].kind) + QLatin1Char(' ') + plainLine(lines[i].text));
+        shown.append(numberText(number) + QLatin1Char(' ') + signOf(lines[i].kind) + QLatin1Char(' ')
+                     + plainLine(lines[i].text));
         const bool isSought = m_sought > 0 && lines[i].before == m_sought;
         const Mark changed = lines[i].kind == DiffKind::Removed ? Mark::Removed : Mark::Added;
         m_marks.push_back(lines[i].kind != DiffKind::Same ? changed : (isSought ? Mark::Sought : Mark::None));
@@ -152,7 +154,8 @@ void DiffView::showLine(qint64 line)
     m_isWhole = true;
     rebuild();
     const std::vector<DiffLine> lines = lineDiff(m_before, m_after);
-    const auto found = std::find_if(lines.begin(), lines.end(), [&](const DiffLine& each) { return each.before == line; });
+    const auto found
+        = std::find_if(lines.begin(), lines.end(), [&](const DiffLine& each) { return each.before == line; });
     if (found != lines.end()) {
         setTextCursor(QTextCursor(document()->findBlockByNumber(static_cast<int>(found - lines.begin()))));
         centerCursor();

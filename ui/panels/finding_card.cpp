@@ -6,24 +6,57 @@
 #include "workspace/wording.h"
 
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
 
 namespace headroom {
 namespace {
 
-QString toneOf(Severity severity)
+constexpr int stripeWidth = 3;
+
+/// A button whose predicted peak moves to a second line where one is too short.
+class MendButton : public QPushButton
 {
-    switch (severity) {
-    case Severity::Error:
-        return QStringLiteral("error");
-    case Severity::Warning:
-        return QStringLiteral("warning");
-    case Severity::Note:
-        break;
+public:
+    MendButton(QString label, QString peak, QWidget* parent)
+        : QPushButton(parent)
+        , m_label(std::move(label))
+        , m_peak(std::move(peak))
+    {
+        setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+        setAccessibleName(joined(QLatin1Char(' ')));
+        wrap();
     }
-    return QStringLiteral("note");
-}
+
+protected:
+    void resizeEvent(QResizeEvent* event) override
+    {
+        QPushButton::resizeEvent(event);
+        wrap();
+    }
+
+private:
+    [[nodiscard]] QString joined(QChar between) const
+    {
+        return m_peak.isEmpty() ? m_label : m_label + between + m_peak;
+    }
+
+    void wrap()
+    {
+        constexpr int padding = 28;
+        const bool fits = fontMetrics().horizontalAdvance(joined(QLatin1Char(' '))) + padding <= width();
+        const QString label = fits ? m_label : fontMetrics().elidedText(m_label, Qt::ElideRight, width() - padding);
+        const QString shown
+            = fits || m_peak.isEmpty() ? (fits ? joined(QLatin1Char(' ')) : label) : label + QLatin1Char('\n') + m_peak;
+        if (shown != text()) {
+            setText(shown);
+        }
+    }
+
+    QString m_label;
+    QString m_peak;
+};
 
 QString wordFor(Severity severity)
 {
@@ -45,7 +78,6 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
     , m_finding(std::move(finding))
 {
     setProperty("card", true);
-    setProperty("tone", toneOf(m_finding.severity));
     setObjectName(QStringLiteral("finding.") + toQString(m_finding.id));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(13, 11, 12, 11);
@@ -67,11 +99,10 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
         addEvidence(evidence, layout);
     }
     if (m_finding.mend) {
-        QString text = translated(m_finding.mend->label);
-        if (m_finding.mend->predictedPeak) {
-            text += QStringLiteral(" → %1").arg(gibText(*m_finding.mend->predictedPeak));
-        }
-        m_mend = new QPushButton(text, this);
+        const QString peak = m_finding.mend->predictedPeak
+            ? QStringLiteral("→ %1").arg(gibText(*m_finding.mend->predictedPeak))
+            : QString();
+        m_mend = new MendButton(translated(m_finding.mend->label), peak, this);
         m_mend->setObjectName(QStringLiteral("mendButton"));
         m_mend->setProperty("role", QStringLiteral("mend"));
         m_mend->setToolTip(tr("Makes this change to the plan; it can be undone"));
@@ -79,6 +110,12 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
         layout->addSpacing(3);
         layout->addWidget(m_mend);
     }
+}
+
+void FindingCard::paintEvent(QPaintEvent* event)
+{
+    QFrame::paintEvent(event);
+    QPainter(this).fillRect(0, 0, stripeWidth, height(), Theme::current().tone(m_finding.severity).mark);
 }
 
 void FindingCard::addEvidence(const Evidence& evidence, QVBoxLayout* layout)
@@ -90,8 +127,9 @@ void FindingCard::addEvidence(const Evidence& evidence, QVBoxLayout* layout)
         layout->addWidget(label);
         return;
     }
-    const QString place = evidence.line > 0 ? QStringLiteral("%1:%2").arg(fileName(evidence.file), QString::number(evidence.line))
-                                            : fileName(evidence.file);
+    const QString place = evidence.line > 0
+        ? QStringLiteral("%1:%2").arg(fileName(evidence.file), QString::number(evidence.line))
+        : fileName(evidence.file);
     auto* link = new QLabel(this);
     link->setProperty("role", QStringLiteral("muted"));
     link->setWordWrap(true);
@@ -101,7 +139,8 @@ void FindingCard::addEvidence(const Evidence& evidence, QVBoxLayout* layout)
     link->setText(QStringLiteral("<a href=\"place\" style=\"color:%1; text-decoration:none\">%2</a>&nbsp; %3")
                       .arg(Theme::current().accent.name(), place.toHtmlEscaped(), text.toHtmlEscaped()));
     link->setAccessibleName(QStringLiteral("%1 %2").arg(place, text));
-    connect(link, &QLabel::linkActivated, this, [this, evidence] { emit evidenceActivated(toQString(evidence.file), evidence.line); });
+    connect(link, &QLabel::linkActivated, this,
+            [this, evidence] { emit evidenceActivated(toQString(evidence.file), evidence.line); });
     layout->addWidget(link);
 }
 

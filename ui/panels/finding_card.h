@@ -26,6 +26,9 @@ signals:
     void evidenceActivated(const QString& file, qint64 line);
     void mendRequested();
 
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
 private:
     void addEvidence(const Evidence& evidence, QVBoxLayout* layout);
 

@@ -56,8 +56,9 @@ FindingsPanel::FindingsPanel(Workspace& workspace, QWidget* parent)
 void FindingsPanel::refresh()
 {
     const auto& findings = m_workspace.findings();
-    const bool isSame = std::equal(m_cards.begin(), m_cards.end(), findings.begin(), findings.end(),
-                                   [](const FindingCard* card, const Finding& finding) { return sameFinding(card->finding(), finding); });
+    const bool isSame = std::equal(
+        m_cards.begin(), m_cards.end(), findings.begin(), findings.end(),
+        [](const FindingCard* card, const Finding& finding) { return sameFinding(card->finding(), finding); });
     if (!isSame) {
         rebuild();
     }

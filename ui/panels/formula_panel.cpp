@@ -62,8 +62,9 @@ std::size_t FormulaPanel::stage() const
 {
     const Footprint& footprint = *m_workspace.footprint();
     const auto chosen = m_view.stage();
-    return chosen && *chosen >= 0 && static_cast<std::size_t>(*chosen) < footprint.stages.size() ? static_cast<std::size_t>(*chosen)
-                                                                                                : footprint.fullestStage;
+    return chosen && *chosen >= 0 && static_cast<std::size_t>(*chosen) < footprint.stages.size()
+        ? static_cast<std::size_t>(*chosen)
+        : footprint.fullestStage;
 }
 
 void FormulaPanel::refresh()
@@ -91,7 +92,8 @@ void FormulaPanel::fitColumns()
 {
     m_tree->resizeColumnToContents(TermsModel::Name);
     const int most = std::max(1, width() / 3);
-    m_tree->setColumnWidth(TermsModel::Name, std::min(most, m_tree->columnWidth(TermsModel::Name) + fontMetrics().height()));
+    m_tree->setColumnWidth(TermsModel::Name,
+                           std::min(most, m_tree->columnWidth(TermsModel::Name) + fontMetrics().height()));
 }
 
 void FormulaPanel::showEvent(QShowEvent* event)

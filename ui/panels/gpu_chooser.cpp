@@ -9,6 +9,14 @@
 #include <QMenu>
 
 namespace headroom {
+namespace {
+
+QString capitalised(const QString& word)
+{
+    return word.isEmpty() ? GpuChooser::tr("Others") : word.front().toUpper() + word.mid(1);
+}
+
+} // namespace
 
 GpuChooser::GpuChooser(Workspace& workspace, QWidget* parent)
     : QToolButton(parent)
@@ -31,9 +39,15 @@ void GpuChooser::fillMenu()
     const auto capacity = m_workspace.capacity();
     const std::string current = m_workspace.plan().hardware.gpu.value;
     const Gpu* chosen = m_workspace.library().catalog.gpu(current);
+    // Dozens of GPUs in one menu would not fit a laptop's screen: one submenu for each architecture.
+    QMenu* family = nullptr;
     for (const Gpu& gpu : m_workspace.library().catalog.gpus) {
-        QAction* action = menu()->addAction(QStringLiteral("%1\t%2").arg(toQString(gpu.title), gibText(gpu.capacity)), this,
-                                            [this, gpu] { m_workspace.chooseGpu(gpu); });
+        const QString architecture = capitalised(toQString(gpu.architecture));
+        if (family == nullptr || family->title() != architecture) {
+            family = menu()->addMenu(architecture);
+        }
+        QAction* action = family->addAction(QStringLiteral("%1\t%2").arg(toQString(gpu.title), gibText(gpu.capacity)),
+                                            this, [this, gpu] { m_workspace.chooseGpu(gpu); });
         action->setCheckable(true);
         action->setChecked(chosen != nullptr && chosen->id == gpu.id);
     }
@@ -49,11 +63,11 @@ void GpuChooser::refresh()
     const Gpu* gpu = m_workspace.library().catalog.gpu(hardware.gpu.value);
     const auto capacity = m_workspace.capacity();
     if (gpu != nullptr) {
-        setText(tr("GPU: %1").arg(toQString(gpu->title)));
+        setText(tr("GPU: %1 ▾").arg(toQString(gpu->title)));
     } else if (capacity) {
-        setText(tr("GPU: %1").arg(gibText(*capacity)));
+        setText(tr("GPU: %1 ▾").arg(gibText(*capacity)));
     } else {
-        setText(tr("Choose GPU"));
+        setText(tr("Choose GPU ▾"));
     }
     setAccessibleDescription(text());
 }
@@ -61,7 +75,8 @@ void GpuChooser::refresh()
 void GpuChooser::askCapacity()
 {
     const auto capacity = m_workspace.capacity();
-    QString text = capacity ? QString::number(capacity->gib(), 'g', 6) + QLatin1String(" GiB") : QStringLiteral("80 GiB");
+    QString text
+        = capacity ? QString::number(capacity->gib(), 'g', 6) + QLatin1String(" GiB") : QStringLiteral("80 GiB");
     QString label = tr("Memory of one GPU, for example 80 GiB or 81 559 MiB:");
     for (;;) {
         bool isAccepted = false;

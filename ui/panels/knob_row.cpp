@@ -39,7 +39,7 @@ public:
     }
     [[nodiscard]] bool isOn() const { return m_isOn; }
 
-    static constexpr int width = 12;
+    static constexpr int width = KnobSlider::leftInset;
 
 protected:
     void paintEvent(QPaintEvent* /*event*/) override
@@ -94,7 +94,8 @@ KnobRow::KnobRow(const QString& title, const QString& meaning, int decimals, QWi
     m_entry->setFixedWidth(m_entry->fontMetrics().horizontalAdvance(QStringLiteral("0 000 000")));
     m_message->setWordWrap(true);
     m_message->hide();
-    for (QWidget* part : {static_cast<QWidget*>(this), static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_entry)}) {
+    for (QWidget* part :
+         {static_cast<QWidget*>(this), static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_entry)}) {
         part->setToolTip(meaning);
     }
     auto* layout = new QGridLayout(this);
@@ -104,7 +105,7 @@ KnobRow::KnobRow(const QString& title, const QString& meaning, int decimals, QWi
     layout->addWidget(m_mark, 0, 0);
     layout->addWidget(label, 0, 1);
     layout->addWidget(m_entry, 0, 2);
-    layout->addWidget(m_slider, 1, 1, 1, 2);
+    layout->addWidget(m_slider, 1, 0, 1, 3);
     layout->addWidget(m_message, 2, 1, 1, 2);
     layout->setColumnStretch(1, 1);
 
@@ -212,9 +213,8 @@ void KnobRow::takeEntry()
 
 int KnobRow::nearestStop(double value) const
 {
-    const auto nearest = std::min_element(m_stops.begin(), m_stops.end(), [&](double a, double b) {
-        return std::abs(a - value) < std::abs(b - value);
-    });
+    const auto nearest = std::min_element(
+        m_stops.begin(), m_stops.end(), [&](double a, double b) { return std::abs(a - value) < std::abs(b - value); });
     return nearest == m_stops.end() ? 0 : static_cast<int>(nearest - m_stops.begin());
 }
 

@@ -51,17 +51,20 @@ double KnobSlider::radius() const
     return std::max(5.0, fontMetrics().height() * 0.40);
 }
 
+double KnobSlider::grooveLength() const
+{
+    return std::max(1.0, width() - leftInset - radius() - 1);
+}
+
 double KnobSlider::positionOf(int stop) const
 {
-    const double inset = radius() + 1;
     const int span = std::max(1, maximum() - minimum());
-    return inset + (width() - 2 * inset) * (stop - minimum()) / span;
+    return leftInset + grooveLength() * (stop - minimum()) / span;
 }
 
 int KnobSlider::stopAt(double x) const
 {
-    const double inset = radius() + 1;
-    const double share = (x - inset) / std::max(1.0, width() - 2 * inset);
+    const double share = (x - leftInset) / grooveLength();
     return std::clamp(static_cast<int>(std::lround(minimum() + share * (maximum() - minimum()))), minimum(), maximum());
 }
 

@@ -5,8 +5,8 @@
 
 namespace headroom {
 
-/// A slider over a list of stops. Marks the original stop on the groove, jumps to where it is clicked, scrolls only with
-/// the focus, and tells when a gesture is over so that it becomes one step of undo.
+/// A slider over a list of stops. Marks the original stop on the groove, jumps to where it is clicked, scrolls only
+/// with the focus, and tells when a gesture is over so that it becomes one step of undo.
 class KnobSlider : public QSlider
 {
     Q_OBJECT
@@ -17,6 +17,9 @@ public:
     /// -1: no mark.
     void setOriginalStop(int stop);
     [[nodiscard]] int originalStop() const { return m_original; }
+
+    /// Room left of the groove, so that it can begin below the knob's name.
+    static constexpr int leftInset = 12;
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -38,6 +41,7 @@ protected:
 
 private:
     [[nodiscard]] double radius() const;
+    [[nodiscard]] double grooveLength() const;
     [[nodiscard]] double positionOf(int stop) const;
     [[nodiscard]] int stopAt(double x) const;
 

@@ -30,7 +30,7 @@ namespace {
 constexpr double leastK = 1;
 constexpr double mostK = 40;
 constexpr int stepsPerK = 10;
-constexpr int indent = 12; ///< the knobs' mark stands left of it
+constexpr int indent = KnobSlider::leftInset;
 
 std::vector<double> kStops()
 {
@@ -106,7 +106,8 @@ KnobRow* KnobsPanel::addRow(Knob knob, QVBoxLayout* layout)
     row->setObjectName(QStringLiteral("knob.") + toQString(knobField(knob)));
     m_rows[knob] = row;
     layout->addWidget(row);
-    connect(row, &KnobRow::valueChosen, this, [this, knob](double value) { m_workspace.turnKnob(knob, static_cast<qint64>(value)); });
+    connect(row, &KnobRow::valueChosen, this,
+            [this, knob](double value) { m_workspace.turnKnob(knob, static_cast<qint64>(value)); });
     connect(row, &KnobRow::valueTyped, this, [this, knob](double value) { takeTyped(knob, value); });
     connect(row, &KnobRow::gestureEnded, &m_workspace, &Workspace::endGesture);
     connect(row, &KnobRow::resetRequested, this, [this, knob] { m_workspace.resetKnob(knob); });
@@ -120,7 +121,8 @@ void KnobsPanel::connectK()
     connect(m_k, &KnobRow::valueChosen, this, [this](double value) { m_workspace.setK(value); });
     connect(m_k, &KnobRow::valueTyped, this, [this](double value) {
         if (value < leastK || value > mostK) {
-            m_k->showObjection(tr("k lies between %1 and %2").arg(QLocale().toString(leastK), QLocale().toString(mostK)));
+            m_k->showObjection(
+                tr("k lies between %1 and %2").arg(QLocale().toString(leastK), QLocale().toString(mostK)));
             return;
         }
         m_workspace.setK(value);
@@ -231,7 +233,8 @@ QString KnobsPanel::noteFor(Knob knob) const
         return {};
     }
     const auto layers = layersPerStage(plan);
-    if (layers.empty() || layers.size() > 16 || std::all_of(layers.begin(), layers.end(), [&](auto n) { return n == layers.front(); })) {
+    if (layers.empty() || layers.size() > 16
+        || std::all_of(layers.begin(), layers.end(), [&](auto n) { return n == layers.front(); })) {
         return {};
     }
     QStringList counts;
@@ -245,7 +248,8 @@ void KnobsPanel::showStops()
 {
     for (const auto& [knob, row] : m_rows) {
         std::vector<double> stops;
-        for (const KnobStop& stop : knobStops(knob, m_workspace.plan(), m_workspace.original().plan, m_workspace.links())) {
+        for (const KnobStop& stop :
+             knobStops(knob, m_workspace.plan(), m_workspace.original().plan, m_workspace.links())) {
             stops.push_back(static_cast<double>(stop.value));
         }
         row->setStops(std::move(stops));
@@ -255,9 +259,11 @@ void KnobsPanel::showStops()
 void KnobsPanel::showEquation()
 {
     const BatchEquation equation = batchEquation(m_workspace.plan());
-    const auto text = [](const std::optional<std::int64_t>& term) { return term ? grouped(*term) : QStringLiteral("?"); };
-    m_product->setText(QStringLiteral("%1 × %2 × %3 = %4")
-                           .arg(text(equation.micro), text(equation.accumulate), text(equation.dataParallel), text(equation.product)));
+    const auto text
+        = [](const std::optional<std::int64_t>& term) { return term ? grouped(*term) : QStringLiteral("?"); };
+    m_product->setText(
+        QStringLiteral("%1 × %2 × %3 = %4")
+            .arg(text(equation.micro), text(equation.accumulate), text(equation.dataParallel), text(equation.product)));
     const Count& global = m_workspace.plan().batch.global;
     if (!global.isKnown()) {
         setStyled(m_global, "role", QStringLiteral("muted"));
@@ -266,7 +272,8 @@ void KnobsPanel::showEquation()
     }
     const bool holds = equation.holds.value_or(false);
     setStyled(m_global, "role", holds ? QStringLiteral("ok") : QStringLiteral("error"));
-    m_global->setText(QStringLiteral("global_batch_size %1 %2").arg(grouped(global.value), holds ? QStringLiteral("✓") : QStringLiteral("✗")));
+    m_global->setText(QStringLiteral("global_batch_size %1 %2")
+                          .arg(grouped(global.value), holds ? QStringLiteral("✓") : QStringLiteral("✗")));
 }
 
 QString KnobsPanel::equationText() const

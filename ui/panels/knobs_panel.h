@@ -29,7 +29,10 @@ public:
 
     [[nodiscard]] KnobRow* row(Knob knob) const { return m_rows.at(knob); }
     [[nodiscard]] KnobRow* kRow() const { return m_k; }
-    [[nodiscard]] QToolButton* granularityButton(Granularity granularity) const { return m_granularity.at(granularity); }
+    [[nodiscard]] QToolButton* granularityButton(Granularity granularity) const
+    {
+        return m_granularity.at(granularity);
+    }
     [[nodiscard]] QString equationText() const;
 
 signals:

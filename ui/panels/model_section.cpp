@@ -36,9 +36,9 @@ ModelSection::ModelSection(Workspace& workspace, QWidget* parent)
     , m_workspace(workspace)
     , m_name(makeLabel({}, "strong", this))
     , m_summary(makeLabel({}, "muted", this))
-    , m_parts {{{new QCheckBox(tr("Vision tower frozen"), this), "frozen.vision"},
-                {new QCheckBox(tr("Projector frozen"), this), "frozen.projector"},
-                {new QCheckBox(tr("Language model frozen"), this), "frozen.llm"}}}
+    , m_parts{{{new QCheckBox(tr("Vision tower frozen"), this), "frozen.vision"},
+               {new QCheckBox(tr("Projector frozen"), this), "frozen.projector"},
+               {new QCheckBox(tr("Language model frozen"), this), "frozen.llm"}}}
 {
     QPushButton* change = makeLink(tr("Change…"), this);
     change->setObjectName(QStringLiteral("changeModelButton"));
@@ -69,11 +69,12 @@ void ModelSection::refresh()
 {
     const TrainingPlan& plan = m_workspace.plan();
     const bool isKnown = plan.model.layers.isKnown();
-    const QString name = toQString(plan.model.name.value);
+    const ModelPreset* preset = m_workspace.library().catalog.model(plan.model.name.value);
+    const QString name = toQString(preset != nullptr ? preset->title : plan.model.name.value);
     m_name->setText(!name.isEmpty() ? name : (isKnown ? tr("Model of the config") : tr("No model yet")));
     m_summary->setText(isKnown ? summary() : tr("Choose one to get an estimate"));
     const bool isMultimodal = hasVision(plan) || hasProjector(plan);
-    const std::array<bool, 3> exists {hasVision(plan), hasProjector(plan), isMultimodal};
+    const std::array<bool, 3> exists{hasVision(plan), hasProjector(plan), isMultimodal};
     for (std::size_t i = 0; i < m_parts.size(); ++i) {
         const QSignalBlocker blocker(m_parts[i].box);
         m_parts[i].box->setVisible(exists[i]);
@@ -84,15 +85,17 @@ void ModelSection::refresh()
 QString ModelSection::summary() const
 {
     const TrainingPlan& plan = m_workspace.plan();
-    QStringList parts {tr("%n layers", nullptr, static_cast<int>(plan.model.layers.value)),
-                       tr("h %1").arg(grouped(plan.model.hidden.value))};
+    QStringList parts{tr("%n layers", nullptr, static_cast<int>(plan.model.layers.value)),
+                      tr("h %1").arg(grouped(plan.model.hidden.value))};
     if (hasVision(plan)) {
-        parts.append(tr("ViT %1 × %2").arg(QString::number(plan.vision.layers.value), grouped(plan.vision.hidden.value)));
+        parts.append(
+            tr("ViT %1 × %2").arg(QString::number(plan.vision.layers.value), grouped(plan.vision.hidden.value)));
     } else if (plan.model.vocab.isKnown()) {
         parts.append(tr("vocabulary %1").arg(grouped(plan.model.vocab.value)));
     }
     if (const Footprint* footprint = m_workspace.footprint()) {
-        parts.append(toQString(formatCountShort(footprint->modelParameters)));
+        // "8.03 B" stays on one line.
+        parts.append(toQString(formatCountShort(footprint->modelParameters)).replace(QLatin1Char(' '), QChar::Nbsp));
     }
     return parts.join(QStringLiteral(" · "));
 }

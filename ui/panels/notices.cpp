@@ -47,9 +47,11 @@ void MessageBar::showMessage(Severity severity, const QString& sentence)
     }
     const bool isError = severity == Severity::Error;
     const bool isWarning = severity == Severity::Warning;
-    setStyled(this, "banner", isError ? QStringLiteral("error") : (isWarning ? QStringLiteral("warning") : QStringLiteral("ok")));
+    setStyled(this, "banner",
+              isError ? QStringLiteral("error") : (isWarning ? QStringLiteral("warning") : QStringLiteral("ok")));
     const int size = fontMetrics().height();
-    m_icon->setPixmap(symbolIcon(isError ? Symbol::Error : (isWarning ? Symbol::Warning : Symbol::Ok)).pixmap(size, size));
+    m_icon->setPixmap(
+        symbolIcon(isError ? Symbol::Error : (isWarning ? Symbol::Warning : Symbol::Ok)).pixmap(size, size));
     m_text->setText(m_sentences.join(QLatin1Char('\n')));
     setAccessibleName(m_text->text());
     show();

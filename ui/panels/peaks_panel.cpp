@@ -46,7 +46,8 @@ PeaksPanel::PeaksPanel(Workspace& workspace, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_stack);
-    const auto activate = [this](const QModelIndex& index) { emit recordActivated(index.data(PeaksModel::RecordRole).toLongLong()); };
+    const auto activate
+        = [this](const QModelIndex& index) { emit recordActivated(index.data(PeaksModel::RecordRole).toLongLong()); };
     connect(m_view, &QTableView::activated, this, activate);
     connect(&workspace, &Workspace::documentsChanged, this, &PeaksPanel::refresh);
     refresh();
@@ -55,7 +56,7 @@ PeaksPanel::PeaksPanel(Workspace& workspace, QWidget* parent)
 void PeaksPanel::refresh()
 {
     const LoadedLog* log = m_workspace.log();
-    m_model->setLog(log != nullptr ? log->run : nullptr, log != nullptr ? log->overview : LogOverview {});
+    m_model->setLog(log != nullptr ? log->run : nullptr, log != nullptr ? log->overview : LogOverview{});
     m_stack->setCurrentIndex(log != nullptr ? 1 : 0);
     if (log != nullptr) {
         m_view->setColumnHidden(PeaksModel::Reserved, log->run->reservedBytes.empty());

@@ -106,9 +106,10 @@ QWidget* StartPage::makeDropArea()
     symbol->setAlignment(Qt::AlignCenter);
     QLabel* title = makeLabel(tr("Drop a training log and its config here"), "title", m_drop);
     title->setAlignment(Qt::AlignCenter);
-    QLabel* hint = makeLabel(tr("Headroom shows in which phase the memory peaks, recomputes the peak from the config, and lets you "
-                                "turn knobs until it fits. A folder opens as the logs of one run, one per rank."),
-                             "muted", m_drop);
+    QLabel* hint = makeLabel(
+        tr("Headroom shows in which phase the memory peaks, recomputes the peak from the config, and lets you "
+           "turn knobs until it fits. A folder opens as the logs of one run, one per rank."),
+        "muted", m_drop);
     hint->setWordWrap(true);
     hint->setAlignment(Qt::AlignCenter);
     auto* open = new QPushButton(tr("&Open…"), m_drop);
@@ -159,7 +160,8 @@ void StartPage::showRecent()
         auto* button = entryButton(RecentFiles::label(entry), this);
         const bool exists = RecentFiles::exists(entry);
         button->setEnabled(exists);
-        button->setToolTip(exists ? entry.join(QLatin1Char('\n')) : tr("No longer there:") + QLatin1Char('\n') + entry.join(QLatin1Char('\n')));
+        button->setToolTip(exists ? entry.join(QLatin1Char('\n'))
+                                  : tr("No longer there:") + QLatin1Char('\n') + entry.join(QLatin1Char('\n')));
         connect(button, &QPushButton::clicked, this, [this, entry] { emit pathsChosen(entry); });
         m_recentLayout->addWidget(button);
     }

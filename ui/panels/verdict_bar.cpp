@@ -11,6 +11,8 @@
 #include <QLabel>
 #include <QMenu>
 
+#include <algorithm>
+
 namespace headroom {
 namespace {
 
@@ -35,6 +37,7 @@ Look lookOf(Verdict::Level level)
 }
 
 constexpr int margin = 10;
+constexpr int leastHeight = 30; ///< the style's rounded ends need twice their radius
 
 } // namespace
 
@@ -65,8 +68,9 @@ void VerdictBar::setVerdict(const Verdict& verdict)
         const int size = fontMetrics().height();
         m_icon->setPixmap(symbolIcon(look.symbol).pixmap(size, size));
     }
-    setToolTip(verdict.sentence + QLatin1String("\n\n")
-               + tr("Device memory of the fullest GPU: tensors, what the allocator keeps beside them, and the CUDA context."));
+    setToolTip(
+        verdict.sentence + QLatin1String("\n\n")
+        + tr("Device memory of the fullest GPU: tensors, what the allocator keeps beside them, and the CUDA context."));
     setAccessibleName(tr("Verdict"));
     setAccessibleDescription(verdict.sentence);
     elide();
@@ -99,7 +103,7 @@ void VerdictBar::contextMenuEvent(QContextMenuEvent* event)
 
 QSize VerdictBar::sizeHint() const
 {
-    return {fontMetrics().averageCharWidth() * 90, fontMetrics().height() + 12};
+    return {fontMetrics().averageCharWidth() * 90, std::max(fontMetrics().height() + 14, leastHeight)};
 }
 
 QSize VerdictBar::minimumSizeHint() const

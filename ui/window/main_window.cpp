@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "window/main_window.h"
 
-#include "dialogs/export_dialog.h"
 #include "dialogs/help_dialogs.h"
-#include "dialogs/model_dialog.h"
 #include "panels/gpu_chooser.h"
 #include "panels/notices.h"
 #include "panels/start_page.h"
@@ -12,6 +10,7 @@
 #include "theme/icons.h"
 #include "window/actions.h"
 #include "window/drop_overlay.h"
+#include "window/file_commands.h"
 #include "window/menus.h"
 #include "window/settings.h"
 #include "window/workbench.h"
@@ -21,11 +20,9 @@
 
 #include <QApplication>
 #include <QCloseEvent>
-#include <QFileDialog>
-#include <QFileInfo>
+#include <QDialog>
 #include <QLabel>
 #include <QLocale>
-#include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
 #include <QStackedWidget>
@@ -51,10 +48,10 @@ QStringList localPaths(const QMimeData& data)
     return paths;
 }
 
-constexpr std::array<std::pair<ThemeChoice, Command>, 3> themes {{{ThemeChoice::System, Command::ThemeSystem},
-                                                                   {ThemeChoice::Light, Command::ThemeLight},
-                                                                   {ThemeChoice::Dark, Command::ThemeDark}}};
-constexpr std::array<const char*, 3> themeNames {"system", "light", "dark"};
+constexpr std::array<std::pair<ThemeChoice, Command>, 3> themes{{{ThemeChoice::System, Command::ThemeSystem},
+                                                                 {ThemeChoice::Light, Command::ThemeLight},
+                                                                 {ThemeChoice::Dark, Command::ThemeDark}}};
+constexpr std::array<const char*, 3> themeNames{"system", "light", "dark"};
 
 } // namespace
 
@@ -68,7 +65,7 @@ MainWindow::MainWindow(std::shared_ptr<const Library> library, const std::vector
     setAcceptDrops(true);
     makeCentre(samples);
     auto* menus = new Menus(*this, *m_actions, *m_recent, samples, m_workbench->panelActions());
-    connect(menus, &Menus::pathsChosen, this, &MainWindow::openPaths);
+    connect(menus, &Menus::pathsChosen, m_files, &FileCommands::openPaths);
     makeToolBar();
     makeStatusBar();
     connectCommands();
@@ -88,6 +85,7 @@ MainWindow::~MainWindow()
 void MainWindow::makeCentre(const std::vector<Sample>& samples)
 {
     m_messages = new MessageBar;
+    m_files = new FileCommands(m_workspace, *m_messages, *this);
     m_progress = new ProgressStrip;
     m_workbench = new Workbench(m_workspace);
     m_start = new StartPage(*m_recent, samples);
@@ -103,8 +101,8 @@ void MainWindow::makeCentre(const std::vector<Sample>& samples)
     layout->addWidget(m_pages, 1);
     setCentralWidget(centre);
     m_overlay = new DropOverlay(centre);
-    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFiles);
-    connect(m_start, &StartPage::pathsChosen, this, &MainWindow::openPaths);
+    connect(m_start, &StartPage::openRequested, m_files, &FileCommands::chooseFiles);
+    connect(m_start, &StartPage::pathsChosen, m_files, &FileCommands::openPaths);
     connect(m_progress, &ProgressStrip::cancelRequested, &m_workspace, &Workspace::cancelOpening);
 }
 
@@ -147,9 +145,9 @@ void MainWindow::connectCommands()
 {
     const Actions& actions = *m_actions;
     ViewState* view = &m_workbench->viewState();
-    connect(actions[Command::Open], &QAction::triggered, this, &MainWindow::chooseFiles);
-    connect(actions[Command::Close], &QAction::triggered, this, &MainWindow::closeFiles);
-    connect(actions[Command::Export], &QAction::triggered, this, &MainWindow::exportConfig);
+    connect(actions[Command::Open], &QAction::triggered, m_files, &FileCommands::chooseFiles);
+    connect(actions[Command::Close], &QAction::triggered, m_files, &FileCommands::close);
+    connect(actions[Command::Export], &QAction::triggered, m_files, &FileCommands::exportConfig);
     connect(actions[Command::Reload], &QAction::triggered, &m_workspace, &Workspace::reload);
     connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);
     connect(actions[Command::CopyVerdict], &QAction::triggered, m_verdict, &VerdictBar::copy);
@@ -166,7 +164,8 @@ void MainWindow::connectCommands()
     connect(actions[Command::ZoomFit], &QAction::triggered, view, &ViewState::fit);
     connect(actions[Command::ZoomBack], &QAction::triggered, view, &ViewState::back);
     connect(actions[Command::ZoomForward], &QAction::triggered, view, &ViewState::forward);
-    connect(actions[Command::FullScreen], &QAction::toggled, this, [this](bool isOn) { isOn ? showFullScreen() : showNormal(); });
+    connect(actions[Command::FullScreen], &QAction::toggled, this,
+            [this](bool isOn) { isOn ? showFullScreen() : showNormal(); });
     const auto showHistory = [this, view] {
         (*m_actions)[Command::ZoomBack]->setEnabled(view->canGoBack());
         (*m_actions)[Command::ZoomForward]->setEnabled(view->canGoForward());
@@ -180,16 +179,17 @@ void MainWindow::connectPlanCommands()
     const Actions& actions = *m_actions;
     connect(actions[Command::PinBaseline], &QAction::triggered, &m_workspace, &Workspace::pinBaseline);
     connect(actions[Command::ResetBaseline], &QAction::triggered, &m_workspace, &Workspace::resetBaseline);
-    for (const auto& [command, granularity] : {std::pair {Command::RecomputeNone, Granularity::None},
-                                               std::pair {Command::RecomputeSelective, Granularity::Selective},
-                                               std::pair {Command::RecomputeFull, Granularity::Full}}) {
-        connect(actions[command], &QAction::triggered, this, [this, chosen = granularity] { m_workspace.setGranularity(chosen); });
+    for (const auto& [command, granularity] : {std::pair{Command::RecomputeNone, Granularity::None},
+                                               std::pair{Command::RecomputeSelective, Granularity::Selective},
+                                               std::pair{Command::RecomputeFull, Granularity::Full}}) {
+        connect(actions[command], &QAction::triggered, this,
+                [this, chosen = granularity] { m_workspace.setGranularity(chosen); });
     }
-    connect(actions[Command::ChangeModel], &QAction::triggered, this, &MainWindow::chooseModel);
-    connect(actions[Command::OpenModel], &QAction::triggered, this, &MainWindow::chooseModelFile);
+    connect(actions[Command::ChangeModel], &QAction::triggered, m_files, &FileCommands::chooseModel);
+    connect(actions[Command::OpenModel], &QAction::triggered, m_files, &FileCommands::chooseModelFile);
     connect(actions[Command::OtherCapacity], &QAction::triggered, m_gpu, &GpuChooser::askCapacity);
-    connect(m_workbench, &Workbench::modelRequested, this, &MainWindow::chooseModel);
-    connect(m_workbench, &Workbench::exportRequested, this, &MainWindow::exportConfig);
+    connect(m_workbench, &Workbench::modelRequested, m_files, &FileCommands::chooseModel);
+    connect(m_workbench, &Workbench::exportRequested, m_files, &FileCommands::exportConfig);
 }
 
 void MainWindow::connectHelpCommands()
@@ -214,7 +214,7 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::configChanged, this, &MainWindow::showTitle);
     connect(&m_workspace, &Workspace::openingChanged, this, &MainWindow::showOpening);
     connect(&m_workspace, &Workspace::openingProgressed, m_progress, &ProgressStrip::setProgress);
-    connect(&m_workspace, &Workspace::openFailed, this, [this](const QString& sentence) { m_messages->showMessage(Severity::Error, sentence); });
+    connect(&m_workspace, &Workspace::messageRaised, m_messages, &MessageBar::showMessage);
     connect(&m_workspace, &Workspace::opened, m_recent, &RecentFiles::add);
 }
 
@@ -247,10 +247,10 @@ void MainWindow::showDocuments()
     const bool isEmpty = m_workspace.isEmpty();
     m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_start) : m_workbench);
     m_verdictAction->setVisible(!isEmpty);
-    for (const Command command : {Command::Close, Command::Reload, Command::CopyVerdict, Command::ResetLayout, Command::ZoomIn,
-                                  Command::ZoomOut, Command::ZoomFit, Command::PinBaseline, Command::ResetBaseline,
-                                  Command::RecomputeNone, Command::RecomputeSelective, Command::RecomputeFull, Command::ChangeModel,
-                                  Command::OtherCapacity}) {
+    for (const Command command :
+         {Command::Close, Command::Reload, Command::CopyVerdict, Command::ResetLayout, Command::ZoomIn,
+          Command::ZoomOut, Command::ZoomFit, Command::PinBaseline, Command::ResetBaseline, Command::RecomputeNone,
+          Command::RecomputeSelective, Command::RecomputeFull, Command::ChangeModel, Command::OtherCapacity}) {
         (*m_actions)[command]->setEnabled(!isEmpty);
     }
     for (QAction* panel : m_workbench->panelActions()) {
@@ -272,7 +272,8 @@ void MainWindow::showTitle()
 {
     QStringList parts;
     if (const LoadedLog* log = m_workspace.log()) {
-        parts.append(log->paths.size() == 1 ? fileName(log->paths.front()) : tr("%n logs", nullptr, static_cast<int>(log->paths.size())));
+        parts.append(log->paths.size() == 1 ? fileName(log->paths.front())
+                                            : tr("%n logs", nullptr, static_cast<int>(log->paths.size())));
     }
     if (const LoadedConfig* config = m_workspace.config()) {
         parts.append(fileName(config->path) + QStringLiteral("[*]"));
@@ -289,14 +290,16 @@ void MainWindow::showStatus()
     if (log == nullptr) {
         m_logFacts->clear();
     } else {
-        const QString name = log->paths.size() == 1 ? fileName(log->paths.front()) : tr("%n logs", nullptr, static_cast<int>(log->paths.size()));
+        const QString name = log->paths.size() == 1 ? fileName(log->paths.front())
+                                                    : tr("%n logs", nullptr, static_cast<int>(log->paths.size()));
         m_logFacts->setText(tr("%1: %2 lines, %3 measurements, %4 s")
                                 .arg(name, grouped(log->run->lineCount), grouped(static_cast<qint64>(log->run->size())),
                                      QLocale().toString(log->seconds, 'f', 2)));
     }
-    const auto count = static_cast<int>(std::min<qint64>(m_workspace.isEmpty() ? 0 : m_workspace.problemCount(), 1'000'000'000));
+    const auto count
+        = static_cast<int>(std::min<qint64>(m_workspace.isEmpty() ? 0 : m_workspace.problemCount(), 1'000'000'000));
     m_problemsLink->setVisible(count > 0);
-    m_problemsLink->setText(tr("%n thing(s) not understood · Problems", nullptr, count));
+    m_problemsLink->setText(tr("%n line(s) not understood · Problems", nullptr, count));
 }
 
 void MainWindow::showOpening()
@@ -309,103 +312,9 @@ void MainWindow::showOpening()
     }
 }
 
-void MainWindow::openPaths(const QStringList& paths)
-{
-    const bool bringsConfig = std::any_of(paths.begin(), paths.end(), [this](const QString& path) {
-        const QString suffix = QFileInfo(path).suffix().toLower();
-        const bool isConfig = suffix == QLatin1String("yaml") || suffix == QLatin1String("yml") || suffix == QLatin1String("json");
-        return isConfig && !m_workspace.openPaths().contains(path);
-    });
-    if (bringsConfig && !mayLoseChanges()) {
-        return;
-    }
-    m_workspace.open(paths);
-}
-
-void MainWindow::chooseFiles()
-{
-    const QStringList paths = QFileDialog::getOpenFileNames(
-        this, tr("Open logs and configs"), Settings::value(Preference::LastFolder).toString(),
-        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
-    if (!paths.isEmpty()) {
-        Settings::setValue(Preference::LastFolder, QFileInfo(paths.first()).absolutePath());
-        openPaths(paths);
-    }
-}
-
-void MainWindow::chooseModel()
-{
-    ModelDialog dialog(m_workspace.library().catalog, this);
-    if (dialog.exec() != QDialog::Accepted) {
-        return;
-    }
-    if (dialog.wantsFile()) {
-        chooseModelFile();
-    } else if (const ModelPreset* preset = dialog.chosen()) {
-        m_workspace.useModel(preset->plan, toQString(preset->title));
-    }
-}
-
-void MainWindow::chooseModelFile()
-{
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open model file"), Settings::value(Preference::LastFolder).toString(),
-                                                      tr("Models (*.json *.yaml *.yml);;All files (*)"));
-    if (!path.isEmpty()) {
-        m_workspace.open({path});
-    }
-}
-
-void MainWindow::exportConfig()
-{
-    ExportDialog dialog(m_workspace, this);
-    if (dialog.exec() == QDialog::Accepted) {
-        m_messages->clear();
-        m_messages->showMessage(Severity::Note, tr("Exported to %1").arg(pathText(dialog.savedPath())));
-    }
-}
-
-void MainWindow::closeFiles()
-{
-    if (mayLoseChanges()) {
-        m_messages->clear();
-        m_workspace.close();
-    }
-}
-
-bool MainWindow::mayLoseChanges()
-{
-    if (!m_workspace.isModified()) {
-        return true;
-    }
-    switch (m_lossAnswer ? m_lossAnswer() : askAboutLoss()) {
-    case Answer::Export:
-        exportConfig();
-        return !m_workspace.isModified();
-    case Answer::Discard:
-        return true;
-    case Answer::Cancel:
-        break;
-    }
-    return false;
-}
-
-MainWindow::Answer MainWindow::askAboutLoss()
-{
-    QMessageBox box(QMessageBox::Warning, tr("Changes not exported"),
-                    tr("The changes to %1 have not been exported.").arg(fileName(m_workspace.config()->path)), QMessageBox::NoButton, this);
-    const QAbstractButton* exporting = box.addButton(tr("&Export…"), QMessageBox::AcceptRole);
-    const QAbstractButton* discarding = box.addButton(tr("&Discard"), QMessageBox::DestructiveRole);
-    box.addButton(QMessageBox::Cancel);
-    box.exec();
-    if (box.clickedButton() == exporting) {
-        return Answer::Export;
-    }
-    return box.clickedButton() == discarding ? Answer::Discard : Answer::Cancel;
-}
-
 void MainWindow::closeEvent(QCloseEvent* event)
 {
-    if (!mayLoseChanges()) {
+    if (!m_files->mayLoseChanges()) {
         event->ignore();
         return;
     }
@@ -434,7 +343,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 {
     highlightDrop(false);
     event->acceptProposedAction();
-    openPaths(localPaths(*event->mimeData()));
+    m_files->openPaths(localPaths(*event->mimeData()));
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event)

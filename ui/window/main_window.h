@@ -7,7 +7,6 @@
 
 #include <QMainWindow>
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,6 +18,7 @@ namespace headroom {
 
 class Actions;
 class DropOverlay;
+class FileCommands;
 class GpuChooser;
 class MessageBar;
 class ProgressStrip;
@@ -34,18 +34,14 @@ class MainWindow : public QMainWindow
     Q_OBJECT
 
 public:
-    explicit MainWindow(std::shared_ptr<const Library> library, const std::vector<Sample>& samples = {}, QWidget* parent = nullptr);
+    explicit MainWindow(std::shared_ptr<const Library> library, const std::vector<Sample>& samples = {},
+                        QWidget* parent = nullptr);
     ~MainWindow() override;
 
-    /// Asks first when changes to the config would be lost.
-    void openPaths(const QStringList& paths);
     void chooseTheme(ThemeChoice choice);
 
-    enum class Answer { Export, Discard, Cancel };
-    /// Answers "the changes are not exported" instead of a dialog (for tests).
-    void setLossAnswer(std::function<Answer()> answer) { m_lossAnswer = std::move(answer); }
-
     [[nodiscard]] Workspace& workspace() { return m_workspace; }
+    [[nodiscard]] FileCommands& files() const { return *m_files; }
     [[nodiscard]] Workbench& workbench() const { return *m_workbench; }
     [[nodiscard]] const Actions& actions() const { return *m_actions; }
     [[nodiscard]] MessageBar& messageBar() const { return *m_messages; }
@@ -73,19 +69,12 @@ private:
     void showTitle();
     void showOpening();
     void showStatus();
-    void chooseFiles();
-    void chooseModel();
-    void chooseModelFile();
-    void exportConfig();
-    void closeFiles();
     void highlightDrop(bool highlighted);
-    /// True when it is all right to lose the changes to the config.
-    [[nodiscard]] bool mayLoseChanges();
-    [[nodiscard]] Answer askAboutLoss();
 
     Workspace m_workspace;
     RecentFiles* m_recent;
     Actions* m_actions;
+    FileCommands* m_files = nullptr;
     Workbench* m_workbench = nullptr;
     StartPage* m_start = nullptr;
     QStackedWidget* m_pages = nullptr;
@@ -98,7 +87,6 @@ private:
     QLabel* m_logFacts = nullptr;
     QPushButton* m_problemsLink = nullptr;
     QAction* m_verdictAction = nullptr;
-    std::function<Answer()> m_lossAnswer;
 };
 
 } // namespace headroom

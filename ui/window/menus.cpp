@@ -31,7 +31,8 @@ void Menus::addFile(const std::vector<Sample>& samples)
     file->addAction(m_actions[Command::Open]);
     QMenu* sampleMenu = file->addMenu(tr("Open &samples"));
     for (const Sample& sample : samples) {
-        QAction* action = sampleMenu->addAction(sample.title, this, [this, paths = sample.paths] { emit pathsChosen(paths); });
+        QAction* action
+            = sampleMenu->addAction(sample.title, this, [this, paths = sample.paths] { emit pathsChosen(paths); });
         action->setObjectName(QStringLiteral("sampleAction.") + sample.id);
         action->setStatusTip(sample.description);
     }
@@ -51,7 +52,8 @@ void Menus::fillRecent()
 {
     m_recentMenu->clear();
     for (const QStringList& entry : m_recent.entries()) {
-        QAction* action = m_recentMenu->addAction(RecentFiles::label(entry), this, [this, entry] { emit pathsChosen(entry); });
+        QAction* action
+            = m_recentMenu->addAction(RecentFiles::label(entry), this, [this, entry] { emit pathsChosen(entry); });
         action->setStatusTip(entry.join(QStringLiteral(", ")));
         action->setEnabled(RecentFiles::exists(entry));
     }
@@ -75,7 +77,8 @@ void Menus::addEdit()
 void Menus::addView(const QList<QAction*>& panels)
 {
     QMenu* view = m_window.menuBar()->addMenu(tr("&View"));
-    for (const Command command : {Command::ZoomIn, Command::ZoomOut, Command::ZoomFit, Command::ZoomBack, Command::ZoomForward}) {
+    for (const Command command :
+         {Command::ZoomIn, Command::ZoomOut, Command::ZoomFit, Command::ZoomBack, Command::ZoomForward}) {
         view->addAction(m_actions[command]);
     }
     view->addSeparator();

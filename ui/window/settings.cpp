@@ -18,7 +18,7 @@ struct Entry
 };
 
 /// In the order of Preference.
-constexpr std::array<Entry, 4> entries {{
+constexpr std::array<Entry, 4> entries{{
     {"view/theme", [] { return QVariant(QStringLiteral("system")); }},
     {"window/geometry", [] { return QVariant(); }},
     {"window/panels", [] { return QVariant(); }},

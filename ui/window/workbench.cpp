@@ -19,8 +19,8 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QScrollArea>
-#include <QScrollBar>
 #include <QSplitter>
+#include <QStyle>
 #include <QTabWidget>
 #include <QUrl>
 
@@ -33,19 +33,23 @@ namespace headroom {
 namespace {
 
 // Widths in average characters, so that they follow the font.
-constexpr int knobsWidth = 42;
-constexpr int findingsWidth = 43;
+constexpr int knobsWidth = 52;
+constexpr int findingsWidth = 53;
 constexpr double detailsShare = 0.25;
 
 /// A record of the file at that line.
 std::optional<std::size_t> recordAt(const Run& run, std::size_t file, qint64 line)
 {
     const auto begin = static_cast<std::size_t>(run.firstRecordOfFile[file]);
-    const std::size_t end = file + 1 < run.firstRecordOfFile.size() ? static_cast<std::size_t>(run.firstRecordOfFile[file + 1]) : run.size();
+    const std::size_t end = file + 1 < run.firstRecordOfFile.size()
+        ? static_cast<std::size_t>(run.firstRecordOfFile[file + 1])
+        : run.size();
     const auto first = run.line.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto last = run.line.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto found = std::lower_bound(first, last, line, [](std::uint32_t a, qint64 b) { return static_cast<qint64>(a) < b; });
-    return found != last && *found == line ? std::optional(static_cast<std::size_t>(found - run.line.begin())) : std::nullopt;
+    const auto found
+        = std::lower_bound(first, last, line, [](std::uint32_t a, qint64 b) { return static_cast<qint64>(a) < b; });
+    return found != last && *found == line ? std::optional(static_cast<std::size_t>(found - run.line.begin()))
+                                           : std::nullopt;
 }
 
 } // namespace
@@ -70,7 +74,6 @@ Workbench::Workbench(Workspace& workspace, QWidget* parent)
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidget(m_knobs);
-    scroll->setMinimumWidth(m_knobs->minimumSizeHint().width());
     m_knobsDock = addDock(QStringLiteral("knobsDock"), tr("Knobs"), scroll, Qt::LeftDockWidgetArea);
     m_findingsDock = addDock(QStringLiteral("findingsDock"), tr("Findings"), m_findings, Qt::RightDockWidgetArea);
     m_detailsDock = addDock(QStringLiteral("detailsDock"), tr("Details"), m_tabs, Qt::BottomDockWidgetArea);
@@ -145,13 +148,13 @@ QList<QAction*> Workbench::panelActions() const
 
 void Workbench::resetLayout()
 {
-    const std::array<std::pair<QDockWidget*, Qt::DockWidgetArea>, 3> docks {{{m_knobsDock, Qt::LeftDockWidgetArea},
-                                                                             {m_findingsDock, Qt::RightDockWidgetArea},
-                                                                             {m_detailsDock, Qt::BottomDockWidgetArea}}};
+    const std::array<std::pair<QDockWidget*, Qt::DockWidgetArea>, 3> docks{{{m_knobsDock, Qt::LeftDockWidgetArea},
+                                                                            {m_findingsDock, Qt::RightDockWidgetArea},
+                                                                            {m_detailsDock, Qt::BottomDockWidgetArea}}};
     for (const auto& [dock, area] : docks) {
         removeDockWidget(dock);
-        dock->setFloating(false);
         addDockWidget(area, dock);
+        dock->setFloating(false);
         dock->show();
     }
     const int character = fontMetrics().averageCharWidth();
@@ -164,6 +167,9 @@ void Workbench::showEvent(QShowEvent* event)
     QMainWindow::showEvent(event);
     if (!m_isLaidOut) {
         m_isLaidOut = true;
+        // Only now the style has said how much room the knobs need.
+        QWidget* scroll = m_knobsDock->widget();
+        scroll->setMinimumWidth(m_knobs->minimumSizeHint().width() + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
         if (!property("layoutRestored").toBool()) {
             resetLayout();
         }
@@ -181,7 +187,8 @@ void Workbench::showDraft()
 {
     const auto capacity = m_workspace.capacity();
     QString label;
-    if (const Gpu* gpu = m_workspace.library().catalog.gpu(m_workspace.plan().hardware.gpu.value); gpu != nullptr && capacity) {
+    if (const Gpu* gpu = m_workspace.library().catalog.gpu(m_workspace.plan().hardware.gpu.value);
+        gpu != nullptr && capacity) {
         label = tr("%1 capacity %2").arg(toQString(gpu->title), gibText(*capacity));
     }
     m_peaksChart->setCapacity(capacity, label);
@@ -239,7 +246,9 @@ void Workbench::showPlace(const QString& file, qint64 line)
     if (const LoadedLog* log = m_workspace.log()) {
         const auto& files = log->run->files;
         const auto found = std::find(files.begin(), files.end(), name);
-        const auto record = found != files.end() ? recordAt(*log->run, static_cast<std::size_t>(found - files.begin()), line) : std::nullopt;
+        const auto record = found != files.end()
+            ? recordAt(*log->run, static_cast<std::size_t>(found - files.begin()), line)
+            : std::nullopt;
         if (record) {
             showRecord(static_cast<qint64>(*record));
             return;

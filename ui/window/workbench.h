@@ -43,7 +43,8 @@ public:
     void resetLayout();
     void showProblems();
     void showDiff();
-    /// A line of the log: the cursor goes there. Of the config: shown in the diff. Of another file: opened by the desktop.
+    /// A line of the log: the cursor goes there. Of the config: shown in the diff. Of another file: opened by the
+    /// desktop.
     void showPlace(const QString& file, qint64 line);
 
 signals:
@@ -54,7 +55,8 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    [[nodiscard]] QDockWidget* addDock(const QString& name, const QString& title, QWidget* content, Qt::DockWidgetArea area);
+    [[nodiscard]] QDockWidget* addDock(const QString& name, const QString& title, QWidget* content,
+                                       Qt::DockWidgetArea area);
     void makeCentre();
     void makeDetails();
     void connectPanels();

@@ -123,7 +123,7 @@ void Workspace::close()
 void Workspace::take(const OpenedFiles& files)
 {
     for (const Problem& problem : files.problems) {
-        emit openFailed(translated(problem));
+        emit messageRaised(problem.severity, translated(problem));
     }
     if (!files.log && !files.config && !files.model) {
         return;

@@ -94,7 +94,7 @@ signals:
     void openingChanged();
     void openingProgressed(int permille, const QString& name);
     void opened(const QStringList& paths);
-    void openFailed(const QString& sentence);
+    void messageRaised(headroom::Severity severity, const QString& sentence);
 
 private:
     void take(const OpenedFiles& files);

@@ -34,7 +34,7 @@ void Workspace::edit(const std::vector<PlanEdit>& edits, const QString& text, in
 {
     auto plan = withEdits(m_draft.plan, m_original.plan, edits);
     if (!plan) {
-        emit openFailed(translated(plan.error()));
+        emit messageRaised(Severity::Error, translated(plan.error()));
         return;
     }
     push({std::move(*plan), m_draft.calibration}, text, mergeKey);

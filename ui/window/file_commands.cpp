@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "window/file_commands.h"
+
+#include "dialogs/export_dialog.h"
+#include "dialogs/model_dialog.h"
+#include "panels/notices.h"
+#include "window/settings.h"
+#include "workspace/wording.h"
+#include "workspace/workspace.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QPushButton>
+
+#include <algorithm>
+
+namespace headroom {
+
+FileCommands::FileCommands(Workspace& workspace, MessageBar& messages, QWidget& window)
+    : QObject(&window)
+    , m_workspace(workspace)
+    , m_messages(messages)
+    , m_window(window)
+{
+}
+
+void FileCommands::openPaths(const QStringList& paths)
+{
+    const bool bringsConfig = std::any_of(paths.begin(), paths.end(), [this](const QString& path) {
+        const QString suffix = QFileInfo(path).suffix().toLower();
+        const bool isConfig
+            = suffix == QLatin1String("yaml") || suffix == QLatin1String("yml") || suffix == QLatin1String("json");
+        return isConfig && !m_workspace.openPaths().contains(path);
+    });
+    if (bringsConfig && !mayLoseChanges()) {
+        return;
+    }
+    m_workspace.open(paths);
+}
+
+void FileCommands::chooseFiles()
+{
+    const QStringList paths = QFileDialog::getOpenFileNames(
+        &m_window, tr("Open logs and configs"), Settings::value(Preference::LastFolder).toString(),
+        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+    if (!paths.isEmpty()) {
+        Settings::setValue(Preference::LastFolder, QFileInfo(paths.first()).absolutePath());
+        openPaths(paths);
+    }
+}
+
+void FileCommands::chooseModel()
+{
+    ModelDialog dialog(m_workspace.library().catalog, &m_window);
+    if (dialog.exec() != QDialog::Accepted) {
+        return;
+    }
+    if (dialog.wantsFile()) {
+        chooseModelFile();
+    } else if (const ModelPreset* preset = dialog.chosen()) {
+        m_workspace.useModel(preset->plan, toQString(preset->title));
+    }
+}
+
+void FileCommands::chooseModelFile()
+{
+    const QString path = QFileDialog::getOpenFileName(&m_window, tr("Open model file"),
+                                                      Settings::value(Preference::LastFolder).toString(),
+                                                      tr("Models (*.json *.yaml *.yml);;All files (*)"));
+    if (!path.isEmpty()) {
+        m_workspace.open({path});
+    }
+}
+
+void FileCommands::exportConfig()
+{
+    ExportDialog dialog(m_workspace, &m_window);
+    if (dialog.exec() == QDialog::Accepted) {
+        m_messages.clear();
+        m_messages.showMessage(Severity::Note, tr("Exported to %1").arg(pathText(dialog.savedPath())));
+    }
+}
+
+void FileCommands::close()
+{
+    if (mayLoseChanges()) {
+        m_messages.clear();
+        m_workspace.close();
+    }
+}
+
+bool FileCommands::mayLoseChanges()
+{
+    if (!m_workspace.isModified()) {
+        return true;
+    }
+    switch (m_lossAnswer ? m_lossAnswer() : askAboutLoss()) {
+    case Answer::Export:
+        exportConfig();
+        return !m_workspace.isModified();
+    case Answer::Discard:
+        return true;
+    case Answer::Cancel:
+        break;
+    }
+    return false;
+}
+
+FileCommands::Answer FileCommands::askAboutLoss()
+{
+    QMessageBox box(QMessageBox::Warning, tr("Changes not exported"),
+                    tr("The changes to %1 have not been exported.").arg(fileName(m_workspace.config()->path)),
+                    QMessageBox::NoButton, &m_window);
+    const QAbstractButton* exporting = box.addButton(tr("&Export…"), QMessageBox::AcceptRole);
+    const QAbstractButton* discarding = box.addButton(tr("&Discard"), QMessageBox::DestructiveRole);
+    box.addButton(QMessageBox::Cancel);
+    box.exec();
+    if (box.clickedButton() == exporting) {
+        return Answer::Export;
+    }
+    return box.clickedButton() == discarding ? Answer::Discard : Answer::Cancel;
+}
+
+} // namespace headroom

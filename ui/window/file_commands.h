@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+#include <functional>
+
+class QWidget;
+
+namespace headroom {
+
+class MessageBar;
+class Workspace;
+
+/// What the user opens, closes and writes, with the questions that belong to it.
+class FileCommands : public QObject
+{
+    Q_OBJECT
+
+public:
+    FileCommands(Workspace& workspace, MessageBar& messages, QWidget& window);
+
+    /// Asks first when another config would replace changes that were not exported.
+    void openPaths(const QStringList& paths);
+    void chooseFiles();
+    void chooseModel();
+    void chooseModelFile();
+    void exportConfig();
+    void close();
+    /// True when nothing would be lost, or the user does not mind.
+    [[nodiscard]] bool mayLoseChanges();
+
+    enum class Answer { Export, Discard, Cancel };
+    /// Answers "the changes have not been exported" instead of a dialog (for tests).
+    void setLossAnswer(std::function<Answer()> answer) { m_lossAnswer = std::move(answer); }
+
+private:
+    [[nodiscard]] Answer askAboutLoss();
+
+    Workspace& m_workspace;
+    MessageBar& m_messages;
+    QWidget& m_window;
+    std::function<Answer()> m_lossAnswer;
+};
+
+} // namespace headroom
