@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_document.h"
+#include "models/peaks_model.h"
+#include "models/problems_model.h"
+#include "models/terms_model.h"
+#include "plan/fields.h"
+#include "runlog/read_log.h"
+#include "workspace/config_export.h"
+#include "workspace/knobs.h"
+#include "workspace/log_overview.h"
+#include "workspace/open_files.h"
+#include "workspace/recent_files.h"
+#include "workspace/samples.h"
+#include "workspace/verdict.h"
+#include "workspace/wording.h"
+
+#include <QAbstractItemModelTester>
+#include <QFile>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace headroom;
+
+namespace {
+
+/// A plan from "field=value" pairs.
+TrainingPlan planOf(const QStringList& fields)
+{
+    TrainingPlan plan;
+    for (const QString& field : fields) {
+        const QStringList parts = field.split(QLatin1Char('='));
+        if (!setField(plan, parts[0].toStdString(), parts[1].toStdString(),
+                      Origin{OriginKind::ConfigFile, 1, nullptr})) {
+            qFatal("not a field: %s", qPrintable(field));
+        }
+    }
+    return plan;
+}
+
+const QStringList model{QStringLiteral("model.layers=24"), QStringLiteral("model.hidden=1024"),
+                        QStringLiteral("model.heads=16")};
+
+QList<qint64> values(const std::vector<KnobStop>& stops)
+{
+    QList<qint64> list;
+    for (const KnobStop& stop : stops) {
+        list.append(stop.value);
+    }
+    return list;
+}
+
+} // namespace
+
+class WorkspaceTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    static void initTestCase();
+    void init();
+
+    void legalValues_data();
+    void legalValues();
+    void unevenStagesAreMarked();
+    void objections_data();
+    void objections();
+    void linkedKnobs_data();
+    void linkedKnobs();
+    void granularity();
+    void editsBackToTheOriginalRestoreIt();
+    void ranksBelongToStages_data();
+    void ranksBelongToStages();
+    void filesAreRecognisedByContent_data();
+    void filesAreRecognisedByContent();
+    void openingIsCancelled();
+    void exportPaths();
+    void modelAndGpuOfTheUserAreNotExported();
+    void verdicts_data();
+    void verdicts();
+    void groupedNumbers();
+    void recentFilesAreKept();
+    void shippedSamplesAreThere();
+    void modelsKeepTheContract();
+
+private:
+    QString write(const QString& name, const QByteArray& bytes);
+    QTemporaryDir m_folder;
+    std::shared_ptr<const Library> m_library;
+};
+
+void WorkspaceTest::initTestCase()
+{
+    QStandardPaths::setTestModeEnabled(true);
+    QCoreApplication::setOrganizationName(QStringLiteral("headroom-test"));
+    QCoreApplication::setApplicationName(QStringLiteral("headroom-test-workspace"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QLocale::setDefault(QLocale::c());
+}
+
+void WorkspaceTest::init()
+{
+    QTest::failOnWarning(QRegularExpression(QStringLiteral(".*")));
+    if (!m_library) {
+        m_library = Library::load();
+    }
+}
+
+QString WorkspaceTest::write(const QString& name, const QByteArray& bytes)
+{
+    QFile file(m_folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size()) {
+        qFatal("cannot write %s", qPrintable(file.fileName()));
+    }
+    return file.fileName();
+}
+
+void WorkspaceTest::legalValues_data()
+{
+    QTest::addColumn<int>("knob");
+    QTest::addColumn<QStringList>("fields");
+    QTest::addColumn<QList<qint64>>("expected");
+    QTest::newRow("stages: divisors of 24, powers of two and halves between")
+        << int(Knob::PipelineStages) << model << QList<qint64>{1, 2, 3, 4, 6, 8, 12, 16, 24};
+    QTest::newRow("stages of a prime number of layers")
+        << int(Knob::PipelineStages) << QStringList{QStringLiteral("model.layers=7"), QStringLiteral("model.hidden=64")}
+        << QList<qint64>{1, 2, 3, 4, 6, 7};
+    QTest::newRow("the file's own odd value stays on offer")
+        << int(Knob::PipelineStages) << model + QStringList{QStringLiteral("parallel.pp=5")}
+        << QList<qint64>{1, 2, 3, 4, 5, 6, 8, 12, 16, 24};
+    QTest::newRow("tensor parallel: divisors of the heads")
+        << int(Knob::TensorParallel) << model << QList<qint64>{1, 2, 4, 8, 16};
+    QTest::newRow("six key-value groups of twelve heads: divisors, or each repeated")
+        << int(Knob::TensorParallel)
+        << QStringList{QStringLiteral("model.layers=4"), QStringLiteral("model.hidden=768"),
+                       QStringLiteral("model.heads=12"), QStringLiteral("model.kv_heads=6")}
+        << QList<qint64>{1, 2, 3, 6, 12};
+    QTest::newRow("two key-value groups of fourteen heads: seven would cut a group")
+        << int(Knob::TensorParallel)
+        << QStringList{QStringLiteral("model.layers=4"), QStringLiteral("model.hidden=896"),
+                       QStringLiteral("model.heads=14"), QStringLiteral("model.kv_heads=2")}
+        << QList<qint64>{1, 2, 14};
+    QTest::newRow("recomputed layers: those of the larger stage")
+        << int(Knob::RecomputedLayers) << model + QStringList{QStringLiteral("parallel.pp=5")}
+        << QList<qint64>{1, 2, 3, 4, 5};
+}
+
+void WorkspaceTest::legalValues()
+{
+    QFETCH(int, knob);
+    QFETCH(QStringList, fields);
+    QFETCH(QList<qint64>, expected);
+    const TrainingPlan plan = planOf(fields);
+    QCOMPARE(values(knobStops(static_cast<Knob>(knob), plan, plan)), expected);
+}
+
+void WorkspaceTest::unevenStagesAreMarked()
+{
+    const TrainingPlan plan = planOf(model);
+    for (const KnobStop& stop : knobStops(Knob::PipelineStages, plan, plan)) {
+        QCOMPARE(stop.isUneven, 24 % stop.value != 0);
+    }
+}
+
+void WorkspaceTest::objections_data()
+{
+    QTest::addColumn<int>("knob");
+    QTest::addColumn<qint64>("value");
+    QTest::addColumn<bool>("isPossible");
+    QTest::newRow("as many stages as layers") << int(Knob::PipelineStages) << qint64{24} << true;
+    QTest::newRow("one stage more") << int(Knob::PipelineStages) << qint64{25} << false;
+    QTest::newRow("an uneven split") << int(Knob::PipelineStages) << qint64{7} << true;
+    QTest::newRow("tensor parallel 8") << int(Knob::TensorParallel) << qint64{8} << true;
+    QTest::newRow("tensor parallel 5") << int(Knob::TensorParallel) << qint64{5} << false;
+    QTest::newRow("micro-batch 0") << int(Knob::MicroBatch) << qint64{0} << false;
+    QTest::newRow("micro-batch -1") << int(Knob::MicroBatch) << qint64{-1} << false;
+    QTest::newRow("micro-batch 7") << int(Knob::MicroBatch) << qint64{7} << true;
+    QTest::newRow("an absurd sequence") << int(Knob::SequenceLength) << qint64{1} << true;
+    QTest::newRow("an endless sequence") << int(Knob::SequenceLength) << (qint64{1} << 50) << false;
+    QTest::newRow("more recomputed layers than a stage has") << int(Knob::RecomputedLayers) << qint64{25} << false;
+}
+
+void WorkspaceTest::objections()
+{
+    QFETCH(int, knob);
+    QFETCH(qint64, value);
+    QFETCH(bool, isPossible);
+    const auto objection = knobObjection(static_cast<Knob>(knob), planOf(model), value);
+    QCOMPARE(!objection.has_value(), isPossible);
+    QVERIFY(isPossible || !objection->isEmpty());
+}
+
+void WorkspaceTest::linkedKnobs_data()
+{
+    QTest::addColumn<QStringList>("fields");
+    QTest::addColumn<int>("knob");
+    QTest::addColumn<qint64>("value");
+    QTest::addColumn<bool>("keepBatch");
+    QTest::addColumn<bool>("keepGpus");
+    QTest::addColumn<QStringList>("edits"); ///< empty: refused
+    const QStringList run = model
+        + QStringList{QStringLiteral("parallel.pp=2"), QStringLiteral("parallel.dp=4"), QStringLiteral("batch.micro=2"),
+                      QStringLiteral("batch.accum=6")};
+    QTest::newRow("alone") << run << int(Knob::PipelineStages) << qint64{4} << false << false
+                           << QStringList{QStringLiteral("parallel.pp=4")};
+    QTest::newRow("8 GPUs: twice the stages, half the copies")
+        << run << int(Knob::PipelineStages) << qint64{4} << false << true
+        << QStringList{QStringLiteral("parallel.pp=4"), QStringLiteral("parallel.dp=2")};
+    QTest::newRow("8 GPUs and 48 samples: half the copies accumulate twice")
+        << run << int(Knob::PipelineStages) << qint64{4} << true << true
+        << QStringList{QStringLiteral("parallel.pp=4"), QStringLiteral("parallel.dp=2"),
+                       QStringLiteral("batch.accum=12")};
+    QTest::newRow("8 GPUs cannot hold 3 stages")
+        << run << int(Knob::PipelineStages) << qint64{3} << false << true << QStringList();
+    QTest::newRow("48 samples: half the micro-batch accumulates twice")
+        << run << int(Knob::MicroBatch) << qint64{1} << true << false
+        << QStringList{QStringLiteral("batch.micro=1"), QStringLiteral("batch.accum=12")};
+    QTest::newRow("48 samples are no multiple of 5 × 4")
+        << run << int(Knob::MicroBatch) << qint64{5} << true << false << QStringList();
+    QTest::newRow("a stated number of GPUs follows")
+        << run + QStringList{QStringLiteral("parallel.world=8")} << int(Knob::DataParallel) << qint64{8} << false
+        << false << QStringList{QStringLiteral("parallel.dp=8"), QStringLiteral("parallel.world=16")};
+}
+
+void WorkspaceTest::linkedKnobs()
+{
+    QFETCH(QStringList, fields);
+    QFETCH(int, knob);
+    QFETCH(qint64, value);
+    QFETCH(bool, keepBatch);
+    QFETCH(bool, keepGpus);
+    QFETCH(QStringList, edits);
+    const TrainingPlan plan = planOf(fields);
+    const KnobLinks links{keepBatch, keepGpus};
+    QCOMPARE(knobObjection(static_cast<Knob>(knob), plan, value, links).has_value(), edits.isEmpty());
+    if (edits.isEmpty()) {
+        return;
+    }
+    QStringList made;
+    for (const PlanEdit& edit : knobEdits(static_cast<Knob>(knob), plan, value, links)) {
+        made.append(toQString(edit.field) + QLatin1Char('=') + toQString(edit.value));
+    }
+    QCOMPARE(made, edits);
+}
+
+void WorkspaceTest::granularity()
+{
+    const TrainingPlan plan = planOf(
+        model + QStringList{QStringLiteral("recompute.enabled=false"), QStringLiteral("recompute.granularity=full")});
+    QCOMPARE(effectiveGranularity(plan), Granularity::None); // enabled: false wins
+    auto full = withEdits(plan, plan, granularityEdits(plan, plan, Granularity::Full));
+    QVERIFY(full.has_value());
+    QCOMPARE(effectiveGranularity(*full), Granularity::Full);
+    QCOMPARE(difference(plan, *full).size(), std::size_t{1}); // only the switch
+    auto back = withEdits(*full, plan, granularityEdits(*full, plan, Granularity::None));
+    QVERIFY(back.has_value());
+    QVERIFY(difference(plan, *back).empty());
+    auto selective = withEdits(plan, plan, granularityEdits(plan, plan, Granularity::Selective));
+    QVERIFY(selective.has_value());
+    QCOMPARE(selective->recompute.numLayers.value, std::int64_t{12}); // half of the stage's 24
+}
+
+void WorkspaceTest::editsBackToTheOriginalRestoreIt()
+{
+    const TrainingPlan original = planOf(model + QStringList{QStringLiteral("batch.micro=2")});
+    auto changed = withEdits(original, original, {{"batch.micro", "4"}, {"batch.accum", "3"}});
+    QVERIFY(changed.has_value());
+    QCOMPARE(changed->batch.micro.origin.kind, OriginKind::Edited);
+    auto back = withEdits(*changed, original, {{"batch.micro", "2"}, {"batch.accum", ""}});
+    QVERIFY(back.has_value());
+    QCOMPARE(back->batch.micro.origin.kind, OriginKind::ConfigFile);
+    QVERIFY(!back->batch.accum.isKnown());
+    QVERIFY(!withEdits(original, original, {{"batch.micro", "many"}}).has_value());
+    QVERIFY(!withEdits(original, original, {{"no.such.field", "1"}}).has_value());
+}
+
+void WorkspaceTest::ranksBelongToStages_data()
+{
+    QTest::addColumn<QStringList>("fields");
+    QTest::addColumn<QByteArray>("log");
+    QTest::addColumn<QList<double>>("gib"); ///< per stage, -1: not measured
+    const auto line = [](int rank, int value) {
+        return QStringLiteral("rank=%1 phase=forward step=1 peak_alloc=%2GiB\n").arg(rank).arg(value).toLatin1();
+    };
+    QTest::newRow("one stage, no rank") << QStringList() << QByteArray("phase=forward step=1 peak_alloc=7GiB\n")
+                                        << QList<double>{7};
+    QTest::newRow("two stages, no rank") << QStringList{QStringLiteral("parallel.pp=2")}
+                                         << QByteArray("phase=forward step=1 peak_alloc=7GiB\n")
+                                         << QList<double>{-1, -1};
+    QTest::newRow("two stages, two copies: the pipeline is the outermost group")
+        << QStringList{QStringLiteral("parallel.pp=2"), QStringLiteral("parallel.dp=2")}
+        << line(0, 5) + line(1, 6) + line(2, 3) + line(3, 2) << QList<double>{6, 3};
+    QTest::newRow("only the first rank was logged")
+        << QStringList{QStringLiteral("parallel.pp=2"), QStringLiteral("parallel.dp=2")} << line(0, 5)
+        << QList<double>{5, -1};
+    QTest::newRow("more ranks than GPUs: another run's log")
+        << QStringList{QStringLiteral("parallel.pp=2")} << line(0, 5) + line(7, 6) << QList<double>();
+}
+
+void WorkspaceTest::ranksBelongToStages()
+{
+    QFETCH(QStringList, fields);
+    QFETCH(QByteArray, log);
+    QFETCH(QList<double>, gib);
+    const Run run = readLogText(log.toStdString(), "train.log");
+    QList<double> measured;
+    for (const auto& peak : measuredPerStage(overviewOf(run), planOf(fields))) {
+        measured.append(peak ? peak->gib() : -1);
+    }
+    QCOMPARE(measured, gib);
+}
+
+void WorkspaceTest::filesAreRecognisedByContent_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("kind");
+    const QByteArray log = "phase=forward step=1 peak_alloc=1GiB\n";
+    const QByteArray config = "parallel:\n  pipeline_parallel_size: 2\ntrain:\n  micro_batch_size: 2\n";
+    QTest::newRow("a log") << QStringLiteral("train.log") << log << QStringLiteral("log");
+    QTest::newRow("a log called yaml") << QStringLiteral("stdout.yaml") << log << QStringLiteral("log");
+    QTest::newRow("a log that begins with words")
+        << QStringLiteral("out") << "starting\n" + log << QStringLiteral("log");
+    QTest::newRow("a config") << QStringLiteral("train.yaml") << config << QStringLiteral("config");
+    QTest::newRow("a config called txt") << QStringLiteral("train.txt") << config << QStringLiteral("config");
+    QTest::newRow("a model")
+        << QStringLiteral("config.json")
+        << QByteArray(R"({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257})")
+        << QStringLiteral("model");
+    QTest::newRow("neither") << QStringLiteral("poem.txt") << QByteArray("roses are red\n")
+                             << QStringLiteral("problem");
+    QTest::newRow("nothing") << QStringLiteral("train.log") << QByteArray() << QStringLiteral("problem");
+}
+
+void WorkspaceTest::filesAreRecognisedByContent()
+{
+    QFETCH(QString, name);
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, kind);
+    const auto opened
+        = openFiles({toPath(write(name, bytes))}, *m_library, [](double, const std::string&) { return true; });
+    QCOMPARE(opened.log.has_value(), kind == QLatin1String("log"));
+    QCOMPARE(opened.config.has_value(), kind == QLatin1String("config"));
+    QCOMPARE(opened.model.has_value(), kind == QLatin1String("model"));
+    QCOMPARE(!opened.problems.empty(), kind == QLatin1String("problem"));
+}
+
+void WorkspaceTest::openingIsCancelled()
+{
+    const auto path = toPath(write(QStringLiteral("train.log"), "phase=forward step=1 peak_alloc=1GiB\n"));
+    const auto opened = openFiles({path}, *m_library, [](double, const std::string&) { return false; });
+    QVERIFY(opened.wasCancelled);
+    QVERIFY(!opened.log && opened.problems.empty());
+}
+
+void WorkspaceTest::exportPaths()
+{
+    QCOMPARE(exportPath("/a/train.yaml").string(), std::string("/a/train.headroom.yaml"));
+    QCOMPARE(exportPath("/a/train.v2.yaml", 3).string(), std::string("/a/train.v2.headroom-3.yaml"));
+    QCOMPARE(exportPath("train").string(), std::string("train.headroom"));
+    const auto original = toPath(m_folder.filePath(QStringLiteral("run.yaml")));
+    QCOMPARE(freeExportPath(original), exportPath(original));
+    write(QStringLiteral("run.headroom.yaml"), "x");
+    QCOMPARE(freeExportPath(original), exportPath(original, 2));
+}
+
+void WorkspaceTest::modelAndGpuOfTheUserAreNotExported()
+{
+    const QByteArray text = "model:\n  layers: 24\n  hidden: 1024\ntrain:\n  micro_batch_size: 2 # b\n";
+    const auto path = toPath(write(QStringLiteral("run.yaml"), text));
+    auto opened = openConfig(path, m_library->formats, m_library->catalog);
+    QVERIFY(opened.has_value());
+    const TrainingPlan original = opened->plan;
+    const LoadedConfig config{path, std::move(*opened)};
+    auto draft = withEdits(original, original,
+                           {{"hardware.gpu", "h100-80gb"},
+                            {"hardware.capacity_bytes", "80000000000"},
+                            {"model.vocab", "1000"},
+                            {"model.layers", "12"},
+                            {"batch.micro", "1"}});
+    QVERIFY(draft.has_value());
+    const auto adjusted = adjustedConfig(config, original, *draft);
+    QVERIFY2(adjusted.has_value(), adjusted ? "" : adjusted.error().english().c_str());
+    // The layers stand in the file, so they follow; vocabulary and GPU do not.
+    QCOMPARE(QByteArray::fromStdString(adjusted->bytes()),
+             QByteArray("model:\n  layers: 12\n  hidden: 1024\ntrain:\n  micro_batch_size: 1 # b\n"));
+}
+
+void WorkspaceTest::verdicts_data()
+{
+    QTest::addColumn<qint64>("deviceMib");
+    QTest::addColumn<qint64>("capacityMib"); ///< 0: unknown
+    QTest::addColumn<int>("level");
+    QTest::addColumn<QString>("sentence");
+    using Level = Verdict::Level;
+    QTest::newRow("over") << qint64{81920 + 3482} << qint64{81920} << int(Level::DoesNotFit)
+                          << QStringLiteral(
+                                 "Does not fit: stage 0 peaks at 83.4 of 80.0 GiB in backward, 3.4 GiB over");
+    QTest::newRow("under") << qint64{61440} << qint64{81920} << int(Level::Fits)
+                           << QStringLiteral("Fits: stage 0 peaks at 60.0 of 80.0 GiB in backward, 20.0 GiB left");
+    QTest::newRow("4 % left") << qint64{78643} << qint64{81920} << int(Level::Tight)
+                              << QStringLiteral(
+                                     "Tight: stage 0 peaks at 76.8 of 80.0 GiB in backward, only 3.2 GiB left");
+    QTest::newRow("5 % left") << qint64{77824} << qint64{81920} << int(Level::Fits)
+                              << QStringLiteral("Fits: stage 0 peaks at 76.0 of 80.0 GiB in backward, 4.0 GiB left");
+    QTest::newRow("full to the byte") << qint64{81920} << qint64{81920} << int(Level::Tight)
+                                      << QStringLiteral(
+                                             "Tight: stage 0 peaks at 80.0 of 80.0 GiB in backward, only 0.0 GiB left");
+    QTest::newRow("no GPU chosen")
+        << qint64{61440} << qint64{0} << int(Level::Unknown)
+        << QStringLiteral("Peaks at 60.0 GiB in backward on stage 0. Choose a GPU to see whether it fits");
+}
+
+void WorkspaceTest::verdicts()
+{
+    QFETCH(qint64, deviceMib);
+    QFETCH(qint64, capacityMib);
+    QFETCH(int, level);
+    QFETCH(QString, sentence);
+    Footprint footprint;
+    footprint.stages.resize(1);
+    footprint.stages[0].device = mib(deviceMib);
+    VerdictInput input;
+    input.footprint = &footprint;
+    input.capacity = capacityMib > 0 ? std::optional(mib(capacityMib)) : std::nullopt;
+    const Verdict verdict = judge(input);
+    QCOMPARE(int(verdict.level), level);
+    QCOMPARE(verdict.sentence, sentence);
+}
+
+void WorkspaceTest::groupedNumbers()
+{
+    const QChar gap(0x202F);
+    QCOMPARE(grouped(0), QStringLiteral("0"));
+    QCOMPARE(grouped(999), QStringLiteral("999"));
+    QCOMPARE(grouped(1204311), QStringLiteral("1") + gap + QStringLiteral("204") + gap + QStringLiteral("311"));
+    QCOMPARE(grouped(-1000), QStringLiteral("-1") + gap + QStringLiteral("000"));
+}
+
+void WorkspaceTest::recentFilesAreKept()
+{
+    QSettings().clear();
+    const QString log = write(QStringLiteral("a.log"), "x");
+    const QString config = write(QStringLiteral("a.yaml"), "x");
+    {
+        RecentFiles recent;
+        QVERIFY(recent.entries().isEmpty());
+        recent.add({log, config});
+        recent.add({log});
+        recent.add({log, config}); // moves to the front, once
+        QCOMPARE(recent.entries().size(), 2);
+    }
+    RecentFiles recent;
+    QCOMPARE(recent.entries().size(), 2);
+    QCOMPARE(RecentFiles::label(recent.entries().first()), QStringLiteral("a.log, a.yaml"));
+    QVERIFY(RecentFiles::exists(recent.entries().first()));
+    QVERIFY(QFile::remove(config));
+    QVERIFY(!RecentFiles::exists(recent.entries().first()));
+    for (int i = 0; i < 2 * RecentFiles::limit; ++i) {
+        recent.add({m_folder.filePath(QString::number(i))});
+    }
+    QCOMPARE(recent.entries().size(), RecentFiles::limit);
+}
+
+void WorkspaceTest::shippedSamplesAreThere()
+{
+    const auto samples = loadSamples(HEADROOM_SAMPLES);
+    QVERIFY(samples.size() >= 3);
+    for (const Sample& sample : samples) {
+        QVERIFY2(sample.paths.size() == 2, qPrintable(sample.id));
+        QVERIFY(!sample.title.isEmpty() && !sample.description.isEmpty());
+    }
+    QVERIFY(loadSamples(toPath(m_folder.path())).empty());
+}
+
+void WorkspaceTest::modelsKeepTheContract()
+{
+    PeaksModel peaks;
+    QAbstractItemModelTester peaksTester(&peaks);
+    const Run run
+        = readLogText("phase=forward step=1 peak_alloc=1GiB\nphase=backward step=1 peak_alloc=3GiB peak_reserved=4GiB\n"
+                      "phase=forward step=2 peak_alloc=2GiB\n",
+                      "train.log");
+    peaks.setLog(std::make_shared<const Run>(run), overviewOf(run));
+    QCOMPARE(peaks.rowCount(), 3);
+    QCOMPARE(peaks.index(0, PeaksModel::What).data().toString(), QStringLiteral("peak of backward"));
+    QCOMPARE(peaks.index(1, PeaksModel::What).data().toString(), QStringLiteral("peak of forward"));
+    QCOMPARE(peaks.index(1, PeaksModel::Allocated).data().toString(), QStringLiteral("2.00 GiB"));
+    QCOMPARE(peaks.index(2, PeaksModel::Step).data().toString(), QStringLiteral("1"));
+
+    ProblemsModel problems;
+    QAbstractItemModelTester problemsTester(&problems);
+    problems.setProblems({{Severity::Warning, "a.yaml", 3, Text("strange")}, {Severity::Error, {}, 0, Text("worse")}});
+    QCOMPARE(problems.index(0, ProblemsModel::Place).data().toString(), QStringLiteral("a.yaml:3"));
+
+    TermsModel terms;
+    QAbstractItemModelTester termsTester(&terms);
+    Term whole{Text("Peak"), "a + b", "1 + 2", 3.0 * 1024 * 1024 * 1024, Unit::Size, {}};
+    whole.parts.push_back({Text("a"), {}, {}, 1234567, Unit::Number, {}});
+    terms.setTerms({whole});
+    const QModelIndex peak = terms.index(0, TermsModel::Name);
+    QCOMPARE(terms.rowCount(peak), 1);
+    QCOMPARE(terms.index(0, TermsModel::Value).data().toString(), QStringLiteral("3.00 GiB"));
+    QCOMPARE(terms.index(0, TermsModel::Formula).data().toString(), QStringLiteral("a + b = 1 + 2"));
+    QCOMPARE(terms.index(0, TermsModel::Value, peak).data().toString(), grouped(1234567));
+    QSignalSpy resets(&terms, &TermsModel::modelReset);
+    whole.value *= 2;
+    terms.setTerms({whole}); // a slider's tick: what is expanded stays
+    QCOMPARE(resets.count(), 0);
+    QCOMPARE(terms.index(0, TermsModel::Value).data().toString(), QStringLiteral("6.00 GiB"));
+}
+
+QTEST_MAIN(WorkspaceTest)
+#include "tst_workspace.moc"
