@@ -94,7 +94,7 @@ QDialog* makeShortcutsDialog(const QList<QAction*>& actions, QWidget* parent)
     }
     list->resizeColumnToContents(0);
     QDialog* dialog = makeDialog(Words::tr("Shortcuts"), QStringLiteral("shortcutsDialog"), list, parent);
-    dialog->resize(dialog->fontMetrics().averageCharWidth() * 100, dialog->fontMetrics().height() * 34);
+    dialog->resize(dialog->fontMetrics().averageCharWidth() * 140, dialog->fontMetrics().height() * 38);
     return dialog;
 }
 

@@ -69,6 +69,7 @@ DiffView::DiffView(QWidget* parent)
     setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     setFrameShape(QFrame::NoFrame);
     setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    setCursorWidth(0);
     setAccessibleName(tr("Changes to the config"));
 }
 
@@ -130,20 +131,23 @@ void DiffView::colour()
         if (m_marks[i] == Mark::None) {
             continue;
         }
-        QTextEdit::ExtraSelection selection;
-        selection.cursor = QTextCursor(document()->findBlockByNumber(static_cast<int>(i)));
-        selection.format.setProperty(QTextFormat::FullWidthSelection, true);
+        QTextEdit::ExtraSelection line;
+        line.cursor = QTextCursor(document()->findBlockByNumber(static_cast<int>(i)));
+        line.format.setProperty(QTextFormat::FullWidthSelection, true);
+        QTextEdit::ExtraSelection text;
+        text.cursor = line.cursor;
+        text.cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
         if (m_marks[i] == Mark::Gap) {
-            selection.format.setForeground(theme.mutedText);
+            text.format.setForeground(theme.mutedText);
         } else if (m_marks[i] == Mark::Sought) {
-            selection.format.setBackground(theme.selection);
+            line.format.setBackground(theme.selection);
         } else {
             const Tone& tone = m_marks[i] == Mark::Removed ? theme.error : theme.ok;
-            selection.format.setBackground(tone.background);
-            selection.cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
-            selection.format.setForeground(tone.text);
+            line.format.setBackground(tone.background); // across the view, which a selected text would not be
+            text.format.setForeground(tone.text);
         }
-        selections.append(selection);
+        selections.append(line);
+        selections.append(text);
     }
     setExtraSelections(selections);
 }

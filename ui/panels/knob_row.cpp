@@ -187,7 +187,9 @@ void KnobRow::refresh()
 {
     const QSignalBlocker blocker(m_slider);
     m_slider->setValue(nearestStop(m_value));
-    m_slider->setOriginalStop(m_stops.empty() ? -1 : nearestStop(m_original));
+    // A value that is not on offer (no recomputed layers yet) has no place on the groove.
+    const bool isOnOffer = !m_stops.empty() && m_original >= m_stops.front() && m_original <= m_stops.back();
+    m_slider->setOriginalStop(isOnOffer ? nearestStop(m_original) : -1);
     const QString spoken = tr("%1: %2, originally %3").arg(m_title, textOf(m_value), textOf(m_original));
     for (QWidget* part : {static_cast<QWidget*>(m_slider), static_cast<QWidget*>(m_entry)}) {
         part->setAccessibleName(m_title);
