@@ -163,7 +163,8 @@ main()
     logFolder=$(mktemp -d)
     # shellcheck disable=SC2064 # the folder of now
     trap "rm -rf -- '$logFolder'" EXIT
-    export CMAKE_CXX_COMPILER_LAUNCHER=ccache LC_ALL=C.UTF-8
+    # With names relative to the sources, a fresh clone elsewhere finds what an earlier one compiled.
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$sourceFolder CCACHE_NOHASHDIR=true LC_ALL=C.UTF-8
     if [[ ${1:-} == --quick ]]; then
         buildAndTest ci
     else
