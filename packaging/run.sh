@@ -70,7 +70,9 @@ writeScreenshot()
         say "no display, and the current folder cannot be written: no headroom.png."
         exit 2
     fi
-    QT_QPA_PLATFORM=offscreen "$build/app/gui/headroom" --screenshot headroom.png "$@"
+    # Qt warns of what offscreen cannot do; the program speaks for itself.
+    QT_LOGGING_RULES=default.warning=false QT_QPA_PLATFORM=offscreen "$build/app/gui/headroom" --size 1600x1000 \
+        --screenshot headroom.png "$@"
     say "no display (\$DISPLAY and \$WAYLAND_DISPLAY are empty): the window as it would look is in $PWD/headroom.png"
 }
 

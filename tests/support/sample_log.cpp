@@ -192,12 +192,13 @@ private:
         }
     }
 
-    /// PyTorch's own words, with the numbers of the batch that did not fit: forward went through, and the first
-    /// gradients of backward find no room.
+    /// PyTorch's own words, with the numbers of the batch that did not fit: forward went through, and the last tensors
+    /// that backward needs find no room.
     void writeFailure(const std::array<double, phaseCount>& peaks)
     {
         constexpr double contextGib = 0.6;
-        const double allocated = peaks[0] / gibibyte;
+        const double wanted = gradientsInPassing(m_plan, m_run.failure->fill) / gibibyte;
+        const double allocated = peaks[1] / gibibyte - wanted;
         const double reserved = m_reserved.front() / gibibyte;
         line("[rank0]: Traceback (most recent call last):");
         line("[rank0]:   File \"train.py\", line 212, in train_step");
@@ -209,9 +210,8 @@ private:
             "memory in use. Of the allocated memory {:.2f} GiB is allocated by PyTorch, and {:.2f} MiB is reserved by "
             "PyTorch but unallocated. If reserved but unallocated memory is large try setting "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
-            (peaks[1] - peaks[0]) / gibibyte * 1024, m_run.failure->capacity,
-            (m_run.failure->capacity - contextGib - reserved) * 1024, reserved + contextGib, allocated,
-            (reserved - allocated) * 1024));
+            wanted * 1024, m_run.failure->capacity, (m_run.failure->capacity - contextGib - reserved) * 1024,
+            reserved + contextGib, allocated, (reserved - allocated) * 1024));
         line("W torchrun: sending process 41327 closing signal SIGTERM");
     }
 

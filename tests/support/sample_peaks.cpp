@@ -158,9 +158,7 @@ std::array<double, phaseCount> peaksOfStage(const TrainingPlan& plan, const Circ
     const double microBatch = layers * (recompute ? input : full);
     const double kept = number(inFlight) * microBatch;
     const double head = stage == stages - 1 ? 6 * tokens * real(model.vocab) / t : 0;
-    // Gradients of the MLP's input and of its first projection, the largest tensors that backward adds for a moment.
-    const double ffn = knowsTheLayer(model) ? real(model.ffn) : 4 * real(model.hidden);
-    const double transient = 2 * tokens * (real(model.hidden) + firstProjections(model) * ffn / t);
+    const double transient = gradientsInPassing(plan, fill);
 
     // With more micro-batches than fit in flight, forwards follow backwards, and gradients are there already.
     const double early = microBatchesPerStep(plan) > inFlight ? gradients : 0;
@@ -173,6 +171,14 @@ std::array<double, phaseCount> peaksOfStage(const TrainingPlan& plan, const Circ
     const double optimizer = weights + gradients + parameters.trained * bytesPerElement(types.master) + moments
         + parameters.trained * circumstances.optimizerTemporary;
     return {forward, backward, optimizer};
+}
+
+double gradientsInPassing(const TrainingPlan& plan, double fill)
+{
+    const ModelPlan& model = plan.model;
+    const double tokens = real(plan.batch.micro) * real(plan.batch.seq) * fill;
+    const double ffn = knowsTheLayer(model) ? real(model.ffn) : 4 * real(model.hidden);
+    return 2 * tokens * (real(model.hidden) + firstProjections(model) * ffn / real(plan.parallel.tp));
 }
 
 double operationsPerStep(const TrainingPlan& plan)

@@ -35,6 +35,9 @@ struct Circumstances
 [[nodiscard]] std::array<double, phaseCount> peaksOfStage(const TrainingPlan& plan, const Circumstances& circumstances,
                                                           std::int64_t stage, double fill, bool firstStep);
 
+/// The largest tensors that backward adds for a moment: gradients of the MLP's input and of its first projection.
+[[nodiscard]] double gradientsInPassing(const TrainingPlan& plan, double fill);
+
 /// Floating-point operations of one step on all GPUs together: 6 per parameter and token, 8 with full recompute.
 [[nodiscard]] double operationsPerStep(const TrainingPlan& plan);
 
