@@ -2410,5 +2410,9 @@ Open a config, or choose a model.</source>
             <source>Capacity %1</source>
             <translation>容量 %1</translation>
         </message>
+        <message>
+            <source>the config names no model; choose one</source>
+            <translation>配置中没有模型；请选择一个</translation>
+        </message>
     </context>
 </TS>

@@ -45,6 +45,7 @@ FindingsPanel::FindingsPanel(Workspace& workspace, QWidget* parent)
     m_layout->setContentsMargins(12, 2, 12, 12);
     m_layout->setSpacing(12);
     m_empty->setWordWrap(true);
+    m_empty->setContentsMargins(6, 0, 6, 0);
     m_layout->addWidget(m_empty);
     m_layout->addStretch();
     setWidget(content);

@@ -222,6 +222,9 @@ int KnobRow::nearestStop(double value) const
 
 QString KnobRow::textOf(double value) const
 {
+    if (value <= 0) {
+        return QStringLiteral("–"); // nobody said
+    }
     return m_decimals == 0 ? grouped(static_cast<qint64>(value)) : QLocale().toString(value, 'f', m_decimals);
 }
 

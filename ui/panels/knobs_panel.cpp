@@ -306,6 +306,7 @@ void KnobsPanel::showK()
     m_k->setOriginal(own && baseline != nullptr ? baseline->k : inEffect);
     m_k->setValue(inEffect);
     m_k->setChanged(own.has_value());
+    m_k->setEnabled(footprint != nullptr);
     m_k->setNote(own || footprint == nullptr ? QString() : tr("derived from the model and recompute"));
 }
 

@@ -247,7 +247,10 @@ void Workspace::recompute()
     }
     VerdictInput input;
     input.footprint = footprint();
-    input.obstacle = m_footprint || isEmpty() ? QString() : translated(m_obstacle);
+    if (!m_footprint && !isEmpty()) {
+        input.obstacle
+            = plan().model.layers.isKnown() ? translated(m_obstacle) : tr("the config names no model; choose one");
+    }
     input.capacity = capacity();
     input.hasOwnK = m_draft.calibration.k.has_value();
     input.run = m_log ? m_log->run.get() : nullptr;
