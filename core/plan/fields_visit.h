@@ -177,6 +177,8 @@ template <class Group, class Visitor> void visitPrecision(Group& group, Visitor&
 template <class Group, class Visitor> void visitOptimizer(Group& group, Visitor&& visit)
 {
     visit("optimizer.name", group.name);
+    visit("optimizer.impl", group.impl);
+    visit("optimizer.in_backward", group.inBackward);
 }
 
 template <class Group, class Visitor> void visitRecompute(Group& group, Visitor&& visit)
@@ -213,12 +215,20 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.tp_comm_overlap", group.tpCommOverlap);
     visit("implementation.deferred_wgrads", group.deferredWgrads);
     visit("implementation.cublas_workspace_bytes", group.cublasWorkspaceBytes);
+    visit("implementation.compile", group.compile);
+    visit("implementation.compiled_loss", group.compiledLoss);
+    visit("implementation.loss_chunks", group.lossChunks);
+    visit("implementation.keeps_logits", group.keepsLogits);
+    visit("implementation.repeat_kv", group.repeatKv);
 }
 
 template <class Group, class Visitor> void visitLora(Group& group, Visitor&& visit)
 {
     visit("lora.rank", group.rank);
     visit("lora.targets", group.targets);
+    visit("lora.adapter_type", group.adapterType);
+    visit("lora.dropout", group.dropout);
+    visit("lora.trains_embeddings", group.trainsEmbeddings);
 }
 
 template <class Group, class Visitor> void visitHardware(Group& group, Visitor&& visit)

@@ -126,6 +126,8 @@ struct PrecisionPlan
 struct OptimizerPlan
 {
     Name name;
+    Name impl; ///< fused, foreach, foreach2 (PyTorch up to 2.0: two lists of temporaries), for-loop, flat
+    Flag inBackward{false}; ///< steps within the backward, so that gradients do not accumulate
 };
 
 struct RecomputePlan
@@ -150,7 +152,7 @@ struct AttentionPlan
 struct ImplementationPlan
 {
     Name profile; ///< megatron-te, megatron-local, …: which tapes describe the layers
-    Name fusedLoss; ///< none, native, te, te-inplace (Transformer Engine up to 2.17), liger
+    Name fusedLoss; ///< none, native, te, te-inplace (Transformer Engine up to 2.17), liger, chunked, 16bit (no upcast)
     Flag gradAccumFusion; ///< weight gradients are added to the gradient buffer by the matrix product itself
     Flag placeholderGrads; ///< with that fusion: one unused 16-bit gradient a weight shape stays (since 2025)
     Flag ropeFusion, maskedSoftmaxFusion;
@@ -159,12 +161,20 @@ struct ImplementationPlan
     Flag deterministic, tpCommOverlap;
     Count deferredWgrads; ///< micro-batches whose output layer gradient waits for the end of the step; 0: all
     Count cublasWorkspaceBytes; ///< one workspace; CUBLAS_WORKSPACE_CONFIG or the GPU decides when not given
+    Flag compile; ///< torch.compile of the blocks
+    Flag compiledLoss; ///< and of the loss
+    Count lossChunks; ///< parts that a chunked loss works on one after the other
+    Flag keepsLogits; ///< the training loop still refers to the model's output while backward runs
+    Flag repeatKv; ///< keys and values are expanded to all heads before attention
 };
 
 struct LoraPlan
 {
     Count rank;
     Names targets; ///< modules with adapters, q_proj …; every linear layer of the blocks when not given
+    Field<DataType> adapterType; ///< of the adapters' weights
+    Real dropout;
+    Flag trainsEmbeddings{false}; ///< copies of embedding and output layer are trained too (modules_to_save)
 };
 
 struct HardwarePlan
