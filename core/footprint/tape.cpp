@@ -26,6 +26,7 @@ void Tape::clear()
     output = none;
     outputBytes = 0;
     slots = firstLocal;
+    gradients = 0;
 }
 
 Tape::Slot PersistentStorages::find(std::uint64_t key, TensorKind kind, std::int64_t bytes)
@@ -48,11 +49,19 @@ TapeWriter::TapeWriter(Tape& tape, PersistentStorages& persistents)
     tape.clear();
 }
 
-Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
+Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream)
 {
     declare(slot, kind, bytes);
+    m_tape.storages[slot].stream = stream;
     m_events->push_back(m_tape.storages[slot]);
     return slot;
+}
+
+void TapeWriter::accumulate(TensorKind kind, std::int64_t bytes, int shared, std::uint8_t stream)
+{
+    const auto slot = shared < 0 ? m_tape.gradients++
+                                 : static_cast<Tape::Slot>(Tape::sharedGradient + static_cast<unsigned>(shared));
+    m_events->push_back({rounded(bytes), Tape::Op::Accumulate, kind, slot, stream});
 }
 
 void TapeWriter::declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes)

@@ -25,14 +25,18 @@ struct Tape
         Free,
         Ensure, ///< allocates the persistent storage `slot` unless it is there
         Grow, ///< makes the persistent storage `slot` at least this large
-        Defer ///< frees at the end of the step, as far as the stage's limit for such tensors allows, else now
+        Defer, ///< frees at the end of the step, as far as the stage's limit for such tensors allows, else now
+        Accumulate ///< a gradient of this layer: stays from the first micro-batch on until the optimizer has stepped;
+                   ///< of later micro-batches it lives only while it is added. `slot`: which of the layer's
     };
+    static constexpr Slot sharedGradient = 0x8000; ///< from here on gradients belong to no single layer: tied weights
     struct Event
     {
         std::int64_t bytes = 0; ///< rounded to 512
         Op op = Op::Allocate;
         TensorKind kind{};
         Slot slot = none;
+        std::uint8_t stream = 0; ///< whose pool of the allocator
     };
 
     std::vector<Event> forward, backward;
@@ -42,6 +46,7 @@ struct Tape
     Slot output = none; ///< the tensor that flows out; none: the last operation of a micro-batch
     std::int64_t outputBytes = 0;
     Slot slots = firstLocal; ///< how many there are
+    Slot gradients = 0; ///< how many are accumulated
 
     void clear();
 };
@@ -68,8 +73,14 @@ public:
     TapeWriter(Tape& tape, PersistentStorages& persistents);
 
     Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateInto(m_tape.slots++, kind, bytes); }
+    Tape::Slot allocateOn(std::uint8_t stream, TensorKind kind, std::int64_t bytes)
+    {
+        return allocateInto(m_tape.slots++, kind, bytes, stream);
+    }
     /// For Tape::gradient and Tape::carried.
-    Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
+    Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream = 0);
+    /// `shared`: gradients that several tapes add to have the same number; -1: one of this layer.
+    void accumulate(TensorKind kind, std::int64_t bytes, int shared = -1, std::uint8_t stream = 0);
     /// A tensor that another tape allocates and this one frees: what it is and how large.
     void declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
     /// Nothing for Tape::none, so that optional tensors need no question.

@@ -3,6 +3,7 @@
 
 #include "footprint/estimate.h"
 #include "footprint/schedule.h"
+#include "footprint/tape_count.h"
 #include "footprint/tape_state.h"
 #include "footprint/tape_summary.h"
 #include "footprint/tape_walk.h"
@@ -327,6 +328,11 @@ Result<void> InstantEstimator::run(const TrainingPlan& plan, std::vector<StageFo
 void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& result)
 {
     const RankShape& shape = m_program.shape;
+    if (m_program.hasOwnState) {
+        countStage(m_program, stage, result);
+        describe(stage, result);
+        return;
+    }
     Scratch& scratch = *m_scratch;
     scratch.chunks.clear();
     for (const Chunk& chunk : stage.chunks) {
@@ -343,6 +349,12 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
         reader.endStep();
     }
     reader.fill(result);
+    describe(stage, result);
+}
+
+void InstantEstimator::describe(const StageProgram& stage, StageFootprint& result) const
+{
+    const RankShape& shape = m_program.shape;
     result.stage = stage.stage;
     result.firstLayer = stage.firstLayer;
     result.layers = stage.layers;

@@ -29,6 +29,7 @@ private:
     struct Scratch;
 
     void fillStage(const StageProgram& stage, StageFootprint& result);
+    void describe(const StageProgram& stage, StageFootprint& result) const;
 
     ModelProgram m_program;
     std::unique_ptr<Scratch> m_scratch;

@@ -2,6 +2,7 @@
 #include "footprint/tape_program.h"
 
 #include "footprint/tape_megatron.h"
+#include "footprint/tape_torch.h"
 #include "plan/validity.h"
 
 #include <algorithm>
@@ -167,6 +168,10 @@ private:
 
 Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
 {
+    if (const TorchHabits* habits = torchHabits(profileOf(plan))) {
+        return buildTorchProgram(plan, *habits, program);
+    }
+    program.hasOwnState = false;
     auto shape = rankShape(plan);
     if (!shape) {
         return tl::unexpected(std::move(shape.error()));

@@ -22,6 +22,7 @@ struct PieceRun
     std::uint16_t piece = 0;
     std::int64_t count = 1;
     std::int64_t checkpointGroup = 0; ///< pieces that are stored as their common input and rebuilt; 0: all is kept
+    bool offloadsInput = false; ///< stored in the host's memory
 };
 
 /// What a pipeline stage runs without a break: all of its layers, or one model chunk of them when interleaving.
@@ -33,8 +34,17 @@ struct Chunk
     std::vector<Tape::Event> loaded; ///< tensors of the data loader, alive during the forward
 };
 
+/// Static state of the frameworks that keep no gradient buffer, and their optimizer's step.
+struct StageTensors
+{
+    std::vector<Tape::Event> resident; ///< there before the first step
+    std::vector<Tape::Event> created; ///< by the first optimizer step
+    std::vector<Tape::Event> temporaries; ///< together alive within every optimizer step
+};
+
 struct StageProgram
 {
+    StageTensors tensors; ///< where ModelProgram::hasOwnState
     std::int64_t stage = 0;
     std::int64_t layers = 0, firstLayer = 0;
     std::vector<Chunk> chunks;
@@ -47,6 +57,7 @@ struct ModelProgram
     std::vector<Piece> pieces;
     PersistentStorages persistents;
     std::vector<StageProgram> stages;
+    bool hasOwnState = false;
 };
 
 /// Fails with the input that is missing or that no tape describes.

@@ -2,6 +2,7 @@
 #include "footprint/tape_shape.h"
 
 #include "footprint/architecture.h"
+#include "footprint/tape_torch.h"
 #include "plan/batch.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
@@ -30,43 +31,6 @@ std::int64_t bytesOf(DataType type)
     return static_cast<std::int64_t>(std::ceil(bytesPerElement(type)));
 }
 
-/// From the device's name where nobody stated it; current training GPUs otherwise.
-std::int64_t computeCapability(const HardwarePlan& hardware)
-{
-    if (hardware.computeCapability.isKnown()) {
-        return hardware.computeCapability.value;
-    }
-    struct Generation
-    {
-        std::string_view name;
-        std::int64_t capability;
-    };
-    constexpr std::array<Generation, 16> generations{{
-        {"h100", 9},
-        {"h200", 9},
-        {"h20", 9},
-        {"h800", 9},
-        {"gh200", 9},
-        {"gb200", 10},
-        {"b200", 10},
-        {"b100", 10},
-        {"b300", 10},
-        {"v100", 7},
-        {"t4", 7},
-        {"a100", 8},
-        {"a800", 8},
-        {"rtx-50", 12},
-        {"rtx", 8},
-        {"l40", 8},
-    }};
-    for (const Generation& generation : generations) {
-        if (hardware.gpu.value.find(generation.name) != std::string::npos) {
-            return generation.capability;
-        }
-    }
-    return hardware.gpu.isKnown() ? 8 : 9;
-}
-
 /// What the backend "auto" ends up with: cuDNN has preference from Hopper on, but has no deterministic backward on
 /// Blackwell (Transformer Engine, attention/dot_product_attention/utils.py, get_attention_backend).
 AttentionKernel attentionKernel(const TrainingPlan& plan, const RankShape& shape)
@@ -93,9 +57,7 @@ AttentionKernel attentionKernel(const TrainingPlan& plan, const RankShape& shape
 /// run must set :4096:8, the same 32 MiB. Transformer Engine takes 4 MiB, from Hopper on 32 MiB and 1 KiB.
 void readWorkspaces(const TrainingPlan& plan, RankShape& shape)
 {
-    const bool isDeterministic = plan.implementation.deterministic.valueOr(false);
-    const std::int64_t usual = isDeterministic || shape.capability >= 9 ? mib(32).value : kib(4096 * 2 + 16 * 8).value;
-    shape.cublasWorkspace = plan.implementation.cublasWorkspaceBytes.valueOr(usual);
+    shape.cublasWorkspace = cublasWorkspaceBytes(plan);
     shape.gemmWorkspace = shape.capability >= 9 ? mib(32).value + kib(1).value : mib(4).value;
 }
 
@@ -287,16 +249,75 @@ bool isComputable(const TrainingPlan& plan)
 
 } // namespace
 
+std::int64_t computeCapability(const HardwarePlan& hardware)
+{
+    if (hardware.computeCapability.isKnown()) {
+        return hardware.computeCapability.value;
+    }
+    struct Generation
+    {
+        std::string_view name;
+        std::int64_t capability;
+    };
+    constexpr std::array<Generation, 16> generations{{
+        {"h100", 9},
+        {"h200", 9},
+        {"h20", 9},
+        {"h800", 9},
+        {"gh200", 9},
+        {"gb200", 10},
+        {"b200", 10},
+        {"b100", 10},
+        {"b300", 10},
+        {"v100", 7},
+        {"t4", 7},
+        {"a100", 8},
+        {"a800", 8},
+        {"rtx-50", 12},
+        {"rtx", 8},
+        {"l40", 8},
+    }};
+    for (const Generation& generation : generations) {
+        if (hardware.gpu.value.find(generation.name) != std::string::npos) {
+            return generation.capability;
+        }
+    }
+    return hardware.gpu.isKnown() ? 8 : 9;
+}
+
+std::int64_t cublasWorkspaceBytes(const TrainingPlan& plan)
+{
+    const bool isDeterministic = plan.implementation.deterministic.valueOr(false);
+    const bool isLarge = isDeterministic || computeCapability(plan.hardware) >= 9;
+    return plan.implementation.cublasWorkspaceBytes.valueOr(isLarge ? mib(32).value : kib(4096 * 2 + 16 * 8).value);
+}
+
 std::string_view profileOf(const TrainingPlan& plan)
 {
     if (plan.implementation.profile.isKnown()) {
         const std::string& name = plan.implementation.profile.value;
+        if (const TorchHabits* habits = torchHabits(name)) {
+            return habits->profile;
+        }
         return name == "megatron-te" ? "megatron-te" : name == "megatron-local" ? "megatron-local" : std::string_view{};
     }
     const std::string& framework = plan.framework.value;
-    const bool isFused = framework.empty() || framework == "base-yaml"
-        || framework.find("megatron") != std::string::npos || framework.find("nemo") != std::string::npos;
-    return isFused ? "megatron-te" : std::string_view{};
+    const auto isOf = [&framework](std::string_view name) { return framework.find(name) != std::string::npos; };
+    if (framework.empty() || framework == "base-yaml" || isOf("megatron") || isOf("nemo")) {
+        return "megatron-te";
+    }
+    if (isOf("torchtitan")) {
+        return "torchtitan";
+    }
+    if (isOf("torchtune")) {
+        return "torchtune";
+    }
+    if (isOf("hf") || isOf("transformers") || isOf("deepspeed") || isOf("trl") || isOf("axolotl")
+        || isOf("llama-factory")) {
+        const std::string& attention = plan.attention.impl.value;
+        return attention == "eager" ? "hf-eager" : attention.starts_with("flash") ? "hf-flash" : "hf-sdpa";
+    }
+    return {};
 }
 
 Result<RankShape> rankShape(const TrainingPlan& plan)

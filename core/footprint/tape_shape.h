@@ -70,6 +70,11 @@ struct RankShape
 /// The profile whose tapes describe the plan: "megatron-te", "megatron-local"; empty when none does.
 [[nodiscard]] std::string_view profileOf(const TrainingPlan& plan);
 
+/// Major version: stated, or from the device's name; a current training GPU's otherwise.
+[[nodiscard]] std::int64_t computeCapability(const HardwarePlan& hardware);
+/// One of PyTorch's cuBLAS workspaces: stated, or the GPU's default.
+[[nodiscard]] std::int64_t cublasWorkspaceBytes(const TrainingPlan& plan);
+
 /// Fails with the missing or impossible value named, also when no profile describes the plan.
 [[nodiscard]] Result<RankShape> rankShape(const TrainingPlan& plan);
 

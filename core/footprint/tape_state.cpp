@@ -28,15 +28,6 @@ bool isFp8Weight(const RankShape& shape, std::int64_t elements)
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
 }
 
-/// What a tensor of its own occupies: from 10 MiB on it has a segment of a multiple of 2 MiB, of which a rest of up to
-/// 1 MiB is not split off (theory.md 6.3).
-std::int64_t blockBytes(std::int64_t bytes)
-{
-    constexpr std::int64_t MiB = std::int64_t{1} << 20;
-    const std::int64_t segment = roundUp(bytes, 2 * MiB);
-    return bytes >= 10 * MiB && segment - bytes <= MiB ? segment : roundUp(bytes, 512);
-}
-
 StageState separateTensors(const ModelProgram& program, const StageProgram& stage)
 {
     const RankShape& shape = program.shape;
@@ -60,6 +51,13 @@ StageState separateTensors(const ModelProgram& program, const StageProgram& stag
 }
 
 } // namespace
+
+std::int64_t blockBytes(std::int64_t bytes)
+{
+    constexpr std::int64_t MiB = std::int64_t{1} << 20;
+    const std::int64_t segment = roundUp(bytes, 2 * MiB);
+    return bytes >= 10 * MiB && segment - bytes <= MiB ? segment : roundUp(bytes, 512);
+}
 
 StageState stageState(const ModelProgram& program, const StageProgram& stage)
 {

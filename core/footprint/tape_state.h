@@ -16,6 +16,10 @@ struct StageState
     std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
 };
 
+/// What a tensor of its own occupies: from 10 MiB on it has a segment of a multiple of 2 MiB, of which a rest of up to
+/// 1 MiB is not split off (theory.md 6.3).
+[[nodiscard]] std::int64_t blockBytes(std::int64_t bytes);
+
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
 /// Elements of every parameter tensor of the stage, in the order of construction.

@@ -37,6 +37,9 @@ constexpr std::array<std::string_view, tensorKindCount> names{
     "fc1 output",
     "activation output",
     "fp8 inputs",
+    "norm input in fp32",
+    "activated gate",
+    "adapter activations",
     "head states",
     "logits",
     "softmax of logits",
@@ -50,6 +53,8 @@ constexpr std::array<std::string_view, tensorKindCount> names{
     "gathered input",
     "output before the residual",
     "embedding temporary",
+    "copies of weights",
+    "temporaries of the optimizer",
     "cast",
     "boundary tensor",
     "batch",
@@ -58,6 +63,8 @@ constexpr std::array<std::string_view, tensorKindCount> names{
     "GEMM workspace",
     "global buffer",
     "placeholder gradients",
+    "gathered parameters",
+    "reduction buffer",
 };
 
 } // namespace

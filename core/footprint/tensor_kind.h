@@ -39,6 +39,9 @@ enum class TensorKind : std::uint8_t {
     Fc1Output,
     ActivationOutput,
     Fp8Inputs,
+    NormCopy, ///< fp32 copy of a norm's input where the norm is written in Python
+    GateProduct, ///< silu(gate), a factor of its own without fusion
+    AdapterActivations,
     HeadStates,
     Logits,
     LogitsSoftmax,
@@ -52,6 +55,8 @@ enum class TensorKind : std::uint8_t {
     GatheredInput, ///< sequence parallel input in full length
     PartialOutput, ///< before the residual add
     EmbeddingTemporary,
+    WeightCopies, ///< 16-bit copies of fp32 weights under autocast, dequantised weights
+    OptimizerTemporary,
     Cast,
     Boundary,
     Batch,
@@ -59,9 +64,11 @@ enum class TensorKind : std::uint8_t {
     CublasWorkspace,
     GemmWorkspace,
     GlobalBuffer,
-    PlaceholderGradients
+    PlaceholderGradients,
+    GatheredParameters,
+    ReduceBuffer
 };
-inline constexpr int tensorKindCount = static_cast<int>(TensorKind::PlaceholderGradients) + 1;
+inline constexpr int tensorKindCount = static_cast<int>(TensorKind::ReduceBuffer) + 1;
 
 /// The kinds stand in the order of their components, so that the readers need a few comparisons only.
 [[nodiscard]] constexpr Component componentOf(TensorKind kind)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay_reader.h"
 
-#include "footprint/tape_state.h"
-
 #include <algorithm>
-#include <numeric>
 
 namespace headroom {
 
@@ -43,36 +40,6 @@ ReplayReader::ReplayReader(const ModelProgram& program, const StageProgram& stag
     }
 }
 
-void ReplayReader::construct()
-{
-    const RankShape& shape = m_program.shape;
-    const std::vector<std::int64_t> parameters = parameterTensors(m_program, m_stage);
-    m_optimizerTensors = optimizerTensors(shape, parameters);
-    std::vector<Handle> tensors;
-    for (const std::int64_t elements : parameters) {
-        tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
-    }
-    if (shape.isDistributedOptimizer) {
-        // The tensors move into one contiguous buffer.
-        const std::int64_t padded = paddedElements(shape, parameters);
-        static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
-        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient));
-        for (Handle& tensor : tensors) {
-            free(tensor);
-        }
-    } else {
-        const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
-        static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));
-    }
-    if (shape.master > 0) {
-        for (const std::int64_t elements : m_optimizerTensors) {
-            Handle cast = allocate(TensorKind::Cast, elements * shape.element);
-            static_cast<void>(allocate(TensorKind::Master, elements * shape.master));
-            free(cast);
-        }
-    }
-}
-
 void ReplayReader::beginStep(bool isLast)
 {
     enter(Phase::Forward);
@@ -93,20 +60,8 @@ void ReplayReader::endStep()
         free(tensor);
     }
     m_deferred.clear();
-    const RankShape& shape = m_program.shape;
-    if (shape.hasMainGradients) {
-        for (const std::int64_t elements : m_optimizerTensors) {
-            m_mainGradients.push_back(allocate(TensorKind::MainGradients, elements * 4));
-        }
-    }
+    m_program.hasOwnState ? stepTorch() : stepMegatron();
     if (!m_hasMoments) {
-        for (const std::int64_t elements : m_optimizerTensors) {
-            for (const std::int64_t bytes : {shape.firstMoment, shape.secondMoment}) {
-                if (bytes > 0) {
-                    static_cast<void>(allocate(TensorKind::Moments, elements * bytes));
-                }
-            }
-        }
         m_hasMoments = true;
         m_result.firstStepPeakAllocated = Bytes{m_peak};
     }
@@ -139,11 +94,11 @@ void ReplayReader::enter(Phase phase)
     peak = std::max(peak, m_allocator.statistics().allocated);
 }
 
-ReplayReader::Handle ReplayReader::allocate(TensorKind kind, std::int64_t bytes)
+ReplayReader::Handle ReplayReader::allocate(TensorKind kind, std::int64_t bytes, std::uint32_t stream)
 {
     ++m_result.events;
     const std::int64_t asked = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
-    const CachingAllocator::Block block = m_allocator.allocate(asked);
+    const CachingAllocator::Block block = m_allocator.allocate(asked, stream);
     if (block == CachingAllocator::noBlock) {
         m_result.isOutOfMemory = true;
         return {};
@@ -274,6 +229,10 @@ ReplayReader::Handle ReplayReader::backward(std::size_t chunk, std::int64_t micr
     live.gradient = outputGradient;
     Handle* slots = live.slots.data() + live.slots.size();
     const auto& runs = m_stage.chunks[chunk].runs;
+    m_layer = 0;
+    for (const PieceRun& run : runs) {
+        m_layer += static_cast<std::size_t>(run.count);
+    }
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
         backwardRun(*run, slots);
     }
@@ -295,7 +254,7 @@ void ReplayReader::forwardRun(const PieceRun& run, Handle*& slots, Handle& strea
             for (const Tape::Event& saved : tape.saved) {
                 free(slots[saved.slot]);
             }
-            if (i % run.checkpointGroup != 0) {
+            if (i % run.checkpointGroup != 0 || run.offloadsInput) {
                 free(slots[Tape::input]);
             }
         }
@@ -308,8 +267,13 @@ void ReplayReader::backwardRun(const PieceRun& run, Handle*& slots)
     const Tape& tape = m_program.pieces[run.piece].tape;
     for (std::int64_t i = run.count; i-- > 0;) {
         slots -= tape.slots;
+        --m_layer;
         if (run.checkpointGroup > 0 && (i + 1 == run.count || (i + 1) % run.checkpointGroup == 0)) {
             const std::int64_t first = i / run.checkpointGroup * run.checkpointGroup;
+            if (run.offloadsInput) {
+                (slots - (i - first) * tape.slots)[Tape::input]
+                    = allocate(TensorKind::ResidualStream, tape.storages[Tape::input].bytes);
+            }
             rebuildGroup(tape, slots - (i - first) * tape.slots, i - first + 1);
         }
         backwardPiece(tape, slots);
@@ -349,7 +313,7 @@ void ReplayReader::play(const std::vector<Tape::Event>& events, Handle* slots)
     for (const Tape::Event& event : events) {
         switch (event.op) {
         case Tape::Op::Allocate:
-            slots[event.slot] = allocate(event.kind, event.bytes);
+            slots[event.slot] = allocate(event.kind, event.bytes, event.stream);
             break;
         case Tape::Op::Free:
             free(slots[event.slot]);
@@ -366,6 +330,9 @@ void ReplayReader::play(const std::vector<Tape::Event>& events, Handle* slots)
                 m_persistents[event.slot] = larger;
             }
             break;
+        case Tape::Op::Accumulate:
+            accumulate(event);
+            break;
         case Tape::Op::Defer:
             if (canDefer()) {
                 m_deferred.push_back(slots[event.slot]);
@@ -375,6 +342,18 @@ void ReplayReader::play(const std::vector<Tape::Event>& events, Handle* slots)
             }
             break;
         }
+    }
+}
+
+void ReplayReader::accumulate(const Tape::Event& event)
+{
+    const std::size_t layer = event.slot >= Tape::sharedGradient ? ~std::size_t{0} : m_layer;
+    Handle fresh = allocate(event.kind, event.bytes, event.stream);
+    Handle& known = m_gradients[{layer, event.slot}];
+    if (known.block == CachingAllocator::noBlock) {
+        known = fresh;
+    } else {
+        free(fresh); // added in place
     }
 }
 

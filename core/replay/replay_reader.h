@@ -28,7 +28,7 @@ public:
     [[nodiscard]] StageReplay finish();
 
     void enter(Phase phase);
-    Handle allocate(TensorKind kind, std::int64_t bytes);
+    Handle allocate(TensorKind kind, std::int64_t bytes, std::uint32_t stream = 0);
     void free(Handle& handle);
     Handle forward(std::size_t chunk, std::int64_t microBatch, const Handle& input);
     Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient);
@@ -42,7 +42,11 @@ private:
         std::int64_t activations = 0; ///< bytes
     };
 
+    void constructMegatron();
+    void stepMegatron();
+    void stepTorch();
     void play(const std::vector<Tape::Event>& events, Handle* slots);
+    void accumulate(const Tape::Event& event);
     void forwardPiece(const Tape& tape, Handle* slots);
     void backwardPiece(const Tape& tape, Handle* slots);
     void forwardRun(const PieceRun& run, Handle*& slots, Handle& stream);
@@ -59,6 +63,8 @@ private:
     std::vector<std::size_t> m_slotCounts; ///< by chunk
     std::map<std::pair<std::size_t, std::int64_t>, LiveChunk> m_live;
     std::vector<std::vector<Handle>> m_spare;
+    std::map<std::pair<std::size_t, Tape::Slot>, Handle> m_gradients; ///< by layer and number
+    std::size_t m_layer = 0; ///< counted over the chunk's pieces
     std::vector<Handle> m_persistents, m_deferred, m_mainGradients;
     std::vector<std::int64_t> m_optimizerTensors;
     LiveChunk* m_current = nullptr;

@@ -186,7 +186,7 @@ void TestInstant::fallsBack_data()
                                     << QByteArray("model.heads is not known");
     QTest::newRow("experts") << llama7b + "moe.experts=8 moe.topk=2" << QByteArray("mixture-of-experts");
     QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
-    QTest::newRow("other framework") << llama7b + "implementation.profile=hf-eager" << QByteArray("hf-eager");
+    QTest::newRow("other framework") << llama7b + "implementation.profile=maxtext" << QByteArray("maxtext");
 }
 
 /// What no tape describes is estimated as before, and said so.

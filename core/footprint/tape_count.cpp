@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_count.h"
+
+#include "footprint/tape_state.h"
+#include "footprint/working.h"
+
+#include <algorithm>
+
+namespace headroom {
+
+namespace {
+
+class TapeCounter
+{
+public:
+    TapeCounter(const ModelProgram& program, const StageProgram& stage)
+        : m_program(program)
+        , m_stage(stage)
+        , m_persistents(program.persistents.all.size(), 0)
+    {
+        for (const Tape::Event& tensor : stage.tensors.resident) {
+            change(tensor.kind, blockBytes(tensor.bytes));
+        }
+    }
+
+    void step()
+    {
+        m_phases.fill(0);
+        // The second micro-batch meets the gradients of the first; more are the same.
+        const std::int64_t count = std::min<std::int64_t>(m_program.shape.microBatches, 2);
+        for (std::int64_t i = 0; i < count; ++i) {
+            microBatch(i == 0);
+        }
+        m_phase = Phase::Optimizer;
+        if (!m_hasMoments) {
+            for (const Tape::Event& tensor : m_stage.tensors.created) {
+                change(tensor.kind, blockBytes(tensor.bytes));
+            }
+        }
+        play(m_stage.tensors.temporaries);
+        for (const Tape::Event& tensor : m_stage.tensors.temporaries) {
+            change(tensor.kind, -tensor.bytes);
+        }
+        m_firstStepPeak = m_hasMoments ? m_firstStepPeak : m_peak;
+        m_hasMoments = true;
+        change(TensorKind::Gradients, -m_gradients);
+        m_gradients = 0;
+        m_shared.clear();
+    }
+
+    void fill(StageFootprint& result) const
+    {
+        result.steadyAllocated = Bytes{m_now};
+        result.firstStepPeakAllocated = Bytes{m_firstStepPeak};
+        result.peakAllocated = result.peakReserved = Bytes{m_peak};
+        result.peakPhase = m_peakPhase;
+        for (std::size_t i = 0; i < m_phases.size(); ++i) {
+            result.phases[i] = Bytes{m_phases[i]};
+        }
+        for (std::size_t i = 0; i < m_atPeak.size(); ++i) {
+            result.components[i] = Bytes{m_atPeak[i]};
+        }
+        result.components[static_cast<std::size_t>(Component::Context)] = contextPrior;
+        result.device = result.peakReserved + contextPrior;
+    }
+
+private:
+    void change(TensorKind kind, std::int64_t bytes)
+    {
+        m_now += bytes;
+        m_components[static_cast<std::size_t>(componentOf(kind))] += bytes;
+        auto& phase = m_phases[static_cast<std::size_t>(m_phase)];
+        phase = std::max(phase, m_now);
+        if (m_now > m_peak) {
+            m_peak = m_now;
+            m_peakPhase = m_phase;
+            m_atPeak = m_components;
+        }
+    }
+
+    void microBatch(bool isFirst)
+    {
+        m_makesGradients = isFirst;
+        m_phase = Phase::Forward;
+        const Chunk& chunk = m_stage.chunks.front();
+        for (const Tape::Event& tensor : chunk.loaded) {
+            change(tensor.kind, tensor.bytes);
+        }
+        for (const PieceRun& run : chunk.runs) {
+            forward(run);
+        }
+        for (const Tape::Event& tensor : chunk.loaded) {
+            change(tensor.kind, -tensor.bytes);
+        }
+        m_phase = Phase::Backward;
+        for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+            backward(chunk.runs[i]);
+        }
+    }
+
+    void forward(const PieceRun& run)
+    {
+        const Tape& tape = m_program.pieces[run.piece].tape;
+        for (std::int64_t i = 0; i < run.count; ++i) {
+            play(tape.forward);
+            if (run.checkpointGroup > 0) {
+                changeAll(tape.saved, -1);
+            }
+            if (run.offloadsInput) {
+                change(TensorKind::ResidualStream, -tape.storages[Tape::input].bytes);
+            }
+        }
+    }
+
+    void backward(const PieceRun& run)
+    {
+        const Tape& tape = m_program.pieces[run.piece].tape;
+        for (std::int64_t i = 0; i < run.count; ++i) {
+            if (run.offloadsInput) {
+                change(TensorKind::ResidualStream, tape.storages[Tape::input].bytes);
+            }
+            if (run.checkpointGroup > 0) {
+                play(tape.forward);
+                change(TensorKind::ResidualStream, -tape.outputBytes);
+            }
+            play(tape.backward);
+        }
+    }
+
+    void changeAll(const std::vector<Tape::Event>& events, std::int64_t sign)
+    {
+        for (const Tape::Event& event : events) {
+            change(event.kind, sign * event.bytes);
+        }
+    }
+
+    void play(const std::vector<Tape::Event>& events)
+    {
+        for (const Tape::Event& event : events) {
+            switch (event.op) {
+            case Tape::Op::Allocate:
+                change(event.kind, event.bytes);
+                break;
+            case Tape::Op::Free:
+            case Tape::Op::Defer:
+                change(event.kind, -event.bytes);
+                break;
+            case Tape::Op::Ensure:
+            case Tape::Op::Grow:
+                if (m_persistents[event.slot] < event.bytes) {
+                    change(event.kind, event.bytes - m_persistents[event.slot]);
+                    m_persistents[event.slot] = event.bytes;
+                }
+                break;
+            case Tape::Op::Accumulate:
+                accumulate(event);
+                break;
+            }
+        }
+    }
+
+    void accumulate(const Tape::Event& event)
+    {
+        change(event.kind, event.bytes);
+        bool stays = m_makesGradients;
+        if (event.slot >= Tape::sharedGradient) {
+            stays = std::find(m_shared.begin(), m_shared.end(), event.slot) == m_shared.end();
+            m_shared.push_back(event.slot);
+        }
+        if (stays) {
+            m_gradients += event.bytes;
+        } else {
+            change(event.kind, -event.bytes);
+        }
+    }
+
+    const ModelProgram& m_program;
+    const StageProgram& m_stage;
+    std::vector<std::int64_t> m_persistents;
+    std::vector<Tape::Slot> m_shared; ///< tied gradients that are there
+    std::int64_t m_now = 0, m_peak = 0, m_firstStepPeak = 0, m_gradients = 0;
+    std::array<std::int64_t, componentCount> m_components{}, m_atPeak{};
+    std::array<std::int64_t, phaseCount> m_phases{};
+    Phase m_phase = Phase::Forward, m_peakPhase = Phase::Forward;
+    bool m_hasMoments = false, m_makesGradients = true;
+};
+
+} // namespace
+
+void countStage(const ModelProgram& program, const StageProgram& stage, StageFootprint& result)
+{
+    TapeCounter counter(program, stage);
+    counter.step();
+    counter.step();
+    counter.fill(result);
+}
+
+} // namespace headroom

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_graph.h"
+
+#include "footprint/tape_megatron_ops.h"
+
+#include <algorithm>
+
+namespace headroom {
+
+using enum TensorKind;
+
+namespace {
+
+constexpr std::uint8_t reduceStream = 1, gatherStream = 2;
+
+} // namespace
+
+ModuleGraph::ModuleGraph(std::int64_t inputBytes, bool inputNeedsGradient)
+{
+    TensorData input;
+    input.bytes = inputBytes;
+    input.kind = ResidualStream;
+    input.base = 0;
+    input.needsGradient = inputNeedsGradient;
+    m_tensors.push_back(input);
+}
+
+ModuleGraph::Tensor ModuleGraph::storageOf(Tensor tensor) const
+{
+    return m_tensors[index(tensor)].base;
+}
+
+ModuleGraph::Tensor ModuleGraph::apply(Operation operation)
+{
+    TensorData data;
+    const auto result = static_cast<Tensor>(m_tensors.size());
+    data.kind = operation.kind;
+    data.bytes = operation.bytes;
+    data.base = result;
+    if (operation.bytes == 0) {
+        data.base = storageOf(operation.reads[0]);
+        data.bytes = bytesOf(operation.reads[0]);
+    }
+    data.needsGradient = operation.weight > 0
+        || std::any_of(operation.reads.begin(), operation.reads.end(),
+                       [this](Tensor read) { return read != none && needsGradient(read); });
+    m_tensors.push_back(data);
+    operation.result = result;
+    m_operations.push_back(std::move(operation));
+    return result;
+}
+
+void ModuleGraph::store(Tensor tensor)
+{
+    m_tensors[index(storageOf(tensor))].isStored = true;
+    m_isSelective = true;
+}
+
+bool ModuleGraph::isActive(const Operation& operation) const
+{
+    return needsGradient(operation.result);
+}
+
+void ModuleGraph::countUses()
+{
+    for (std::size_t i = 0; i < m_operations.size(); ++i) {
+        const Operation& operation = m_operations[i];
+        for (std::size_t k = 0; k < operation.reads.size(); ++k) {
+            if (operation.reads[k] == none) {
+                continue;
+            }
+            TensorData& storage = m_tensors[index(storageOf(operation.reads[k]))];
+            storage.lastReader = static_cast<std::int16_t>(i);
+            storage.savers = static_cast<std::int16_t>(storage.savers + (operation.saves[k] && isActive(operation)));
+        }
+        TensorData& result = m_tensors[index(storageOf(operation.result))];
+        result.lastReader = std::max(result.lastReader, static_cast<std::int16_t>(i));
+        result.savers = static_cast<std::int16_t>(result.savers + (operation.savesResult && isActive(operation)));
+    }
+}
+
+Tape::Slot ModuleGraph::gather(const Options& options, TapeWriter& writer)
+{
+    if (options.gathered == 0) {
+        return Tape::none;
+    }
+    const Tape::Slot buffer = options.gatherBuffer > 0
+        ? writer.allocateOn(gatherStream, GatheredParameters, options.gatherBuffer)
+        : Tape::none;
+    const Tape::Slot parameters = writer.allocate(GatheredParameters, options.gathered);
+    writer.free(buffer);
+    return parameters;
+}
+
+void ModuleGraph::write(const Options& options, TapeWriter& writer)
+{
+    countUses();
+    m_tensors[0].slot = Tape::input;
+    const Tensor output = options.hasOutput ? storageOf(m_operations.back().result) : none;
+    if (output != none) {
+        m_tensors[index(output)].isHeld = true;
+    }
+    Tape::Slot gathered = gather(options, writer);
+    if (options.hasOutput) {
+        writer.declare(Tape::gradient, ActivationGradient, bytesOf(output));
+    }
+    if (bytesOf(0) > 0) {
+        writer.declare(Tape::input, ResidualStream, bytesOf(0));
+    }
+    runForward(options, writer, false);
+    writer.free(options.keepsGathered ? Tape::none : gathered);
+    writer.beginBackward(output == none ? Tape::none : m_tensors[index(output)].slot);
+
+    if (!options.keepsGathered) {
+        gathered = gather(options, writer);
+    }
+    if (m_isSelective) {
+        runForward(options, writer, true);
+    }
+    runBackward(options, writer);
+    writer.free(gathered);
+}
+
+/// Rebuilding makes again what a selective checkpoint did not store.
+void ModuleGraph::runForward(const Options& options, TapeWriter& writer, bool isRebuilding)
+{
+    m_kept.resize(m_operations.size());
+    const auto isDropped = [&](const TensorData& storage) {
+        const bool isStoring = m_isSelective && !isRebuilding;
+        return !storage.isHeld && (isStoring ? !storage.isStored : storage.savers == 0);
+    };
+    for (std::size_t i = 0; i < m_operations.size(); ++i) {
+        const Operation& operation = m_operations[i];
+        TensorData& result = m_tensors[index(operation.result)];
+        const bool isThere = isRebuilding && (result.isStored || result.isHeld) && result.base == operation.result;
+        if (operation.isMatrixProduct && options.cublasWorkspace > 0) {
+            writer.ensure(writer.isBackward() ? cublasBackwardKey : cublasForwardKey, CublasWorkspace,
+                          options.cublasWorkspace);
+        }
+        if (!isThere) {
+            const Tape::Slot work
+                = operation.forwardWork > 0 ? writer.allocate(PartialOutput, operation.forwardWork) : Tape::none;
+            if (result.base == operation.result) {
+                result.slot = writer.allocate(operation.kind, operation.bytes);
+            }
+            const bool keeps = isActive(operation) && (!m_isSelective || isRebuilding || result.isStored);
+            for (const Extra& extra : operation.keeps) {
+                if (keeps) {
+                    m_kept[i].push_back(writer.allocate(extra.kind, extra.bytes));
+                }
+            }
+            writer.free(work);
+        }
+        for (std::size_t tensor = 0; tensor < m_tensors.size(); ++tensor) {
+            TensorData& storage = m_tensors[tensor];
+            const bool isInput = tensor == 0;
+            const bool isKeptInput = isInput && (options.keepsInput || m_isSelective);
+            if (storage.base == static_cast<Tensor>(tensor) && storage.lastReader == static_cast<std::int16_t>(i)
+                && isDropped(storage) && !isKeptInput) {
+                writer.free(storage.slot);
+                storage.slot = Tape::none;
+            }
+        }
+    }
+}
+
+void ModuleGraph::release(Tensor tensor, TapeWriter& writer)
+{
+    TensorData& storage = m_tensors[index(storageOf(tensor))];
+    if (--storage.savers == 0 && !storage.isHeld && storageOf(tensor) != 0) {
+        writer.free(storage.slot);
+        storage.slot = Tape::none;
+    }
+}
+
+void ModuleGraph::drop(std::int16_t gradient, TapeWriter& writer)
+{
+    Gradient& data = m_gradients[index(gradient)];
+    if (--data.users == 0 && data.slot != Tape::gradient) {
+        writer.free(data.slot);
+    }
+}
+
+void ModuleGraph::addGradient(Tensor tensor, std::int16_t gradient, TapeWriter& writer)
+{
+    TensorData& data = m_tensors[index(tensor)];
+    if (data.gradient < 0) {
+        data.gradient = gradient;
+        ++m_gradients[index(gradient)].users;
+        return;
+    }
+    Gradient& known = m_gradients[index(data.gradient)];
+    const Gradient& added = m_gradients[index(gradient)];
+    if (known.users > 1 && known.slot != Tape::gradient) {
+        // Others still need the first one as it is: the sum is a tensor of its own.
+        const Tape::Slot sum = writer.allocate(ActivationGradient, data.bytes);
+        --known.users;
+        m_gradients.push_back({sum, 1});
+        data.gradient = static_cast<std::int16_t>(m_gradients.size() - 1);
+    } else if (known.slot == Tape::gradient) {
+        const Tape::Slot sum = writer.allocate(ActivationGradient, data.bytes);
+        writer.free(sum); // from here on in the place of the old one, so that the next module finds it there
+    }
+    if (added.users == 0 && added.slot != Tape::gradient) {
+        writer.free(added.slot);
+    }
+}
+
+void ModuleGraph::passGradients(const Operation& operation, TapeWriter& writer)
+{
+    const std::int16_t own = m_tensors[index(operation.result)].gradient;
+    for (const Tensor read : operation.reads) {
+        if (read == none || !needsGradient(read)) {
+            continue;
+        }
+        if (operation.passesGradient) {
+            addGradient(read, own, writer);
+            continue;
+        }
+        const TensorData& data = m_tensors[index(read)];
+        const bool isLogits = componentOf(data.kind) == Component::Logits;
+        const bool isHandedOn = read == 0 && m_isInputGradientFree && data.gradient < 0;
+        const TensorKind kind = isLogits ? LogitsGradient : ActivationGradient;
+        const Tape::Slot slot
+            = isHandedOn ? writer.allocateInto(Tape::gradient, kind, data.bytes) : writer.allocate(kind, data.bytes);
+        m_gradients.push_back({slot, 0});
+        addGradient(read, static_cast<std::int16_t>(m_gradients.size() - 1), writer);
+    }
+}
+
+void ModuleGraph::weightGradient(const Options& options, const Operation& operation, TapeWriter& writer)
+{
+    if (operation.weight == 0) {
+        return;
+    }
+    const GradientRule& rule = options.gradients;
+    const std::int64_t bytes
+        = operation.weight * (operation.weightElement > 0 ? operation.weightElement : rule.element);
+    switch (rule.kind) {
+    case GradientRule::Kind::Keep:
+        writer.accumulate(Gradients, bytes, operation.sharedWeight);
+        break;
+    case GradientRule::Kind::Release:
+        writer.free(writer.allocate(WeightGradient, bytes));
+        break;
+    case GradientRule::Kind::Reduce:
+        if (options.leavesGradient && operation.isMatrixProduct) {
+            writer.allocateInto(Tape::carried, WeightGradient, bytes);
+            break;
+        }
+        m_unsharded.push_back(writer.allocate(WeightGradient, bytes));
+        m_unshardedElements += operation.weight;
+        break;
+    case GradientRule::Kind::Partition:
+        writer.free(writer.allocate(WeightGradient, bytes));
+        writer.accumulate(Gradients, operation.weight * rule.shard / rule.shards, operation.sharedWeight);
+        break;
+    }
+}
+
+void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
+{
+    m_isInputGradientFree = !options.hasOutput;
+    m_gradients.push_back({options.hasOutput ? Tape::Slot{Tape::gradient} : Tape::none, 1});
+    m_tensors[index(m_operations.back().result)].gradient = 0;
+    for (std::size_t i = m_operations.size(); i-- > 0;) {
+        const Operation& operation = m_operations[i];
+        if (isActive(operation) && m_tensors[index(operation.result)].gradient >= 0) {
+            if (operation.isMatrixProduct && options.cublasWorkspace > 0) {
+                writer.ensure(cublasBackwardKey, CublasWorkspace, options.cublasWorkspace);
+            }
+            const Tape::Slot work
+                = operation.backwardWork > 0 ? writer.allocate(ActivationGradient, operation.backwardWork) : Tape::none;
+            passGradients(operation, writer);
+            weightGradient(options, operation, writer);
+            writer.free(work);
+        }
+        if (isActive(operation)) {
+            for (std::size_t k = 0; k < operation.reads.size(); ++k) {
+                if (operation.reads[k] != none && operation.saves[k]) {
+                    release(operation.reads[k], writer);
+                }
+            }
+            if (operation.savesResult) {
+                release(operation.result, writer);
+            }
+        }
+        writer.freeAll(m_kept[i]);
+        if (const std::int16_t own = m_tensors[index(operation.result)].gradient; own >= 0) {
+            drop(own, writer);
+        }
+    }
+    for (std::size_t tensor = 1; tensor < m_tensors.size(); ++tensor) {
+        // Held for other reasons than a backward; the output went on to whoever read it.
+        const bool isOutput = options.hasOutput && static_cast<Tensor>(tensor) == storageOf(m_operations.back().result);
+        if (m_tensors[tensor].isHeld && !isOutput && m_tensors[tensor].base == static_cast<Tensor>(tensor)) {
+            writer.free(m_tensors[tensor].slot);
+        }
+    }
+    if (options.foundGradient > 0) {
+        writer.declare(Tape::carried, WeightGradient, options.foundGradient * options.gradients.element);
+        m_unsharded.push_back(Tape::carried);
+        m_unshardedElements += options.foundGradient;
+    }
+    if (options.gradients.kind == GradientRule::Kind::Reduce && m_unshardedElements > 0) {
+        const Tape::Slot reduced = writer.allocate(ReduceBuffer, m_unshardedElements * options.gradients.reduced);
+        writer.freeAll(m_unsharded);
+        // Results of the reduction belong to the stream that reduces.
+        writer.accumulate(Gradients, m_unshardedElements * options.gradients.shard / options.gradients.shards, -1,
+                          reduceStream);
+        writer.free(reduced);
+    }
+    if (m_tensors[0].slot == Tape::input && bytesOf(0) > 0) {
+        writer.free(Tape::input);
+    }
+    if (options.hasOutput && m_tensors[0].gradient < 0) {
+        writer.free(Tape::gradient); // nothing further down needs one
+    }
+}
+
+} // namespace headroom

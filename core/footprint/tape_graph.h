@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/tape.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// What becomes of the weight gradients that a module's backward makes.
+struct GradientRule
+{
+    enum class Kind : std::uint8_t {
+        Keep, ///< one a weight, until the optimizer has stepped
+        Release, ///< the optimizer steps at once and drops it
+        Reduce, ///< all of the module together, reduced and sharded when its backward ends (FSDP)
+        Partition ///< each at once into a bucket, of which this rank keeps its share (ZeRO-2, ZeRO-3)
+    };
+    Kind kind = Kind::Keep;
+    std::int64_t element = 2; ///< bytes of an unsharded gradient's element
+    std::int64_t reduced = 4; ///< of the reduction's input
+    std::int64_t shard = 4; ///< of what this rank keeps
+    std::int64_t shards = 1;
+};
+
+/// The operations of a module as PyTorch's autograd sees them. From them its tape is written by autograd's rules
+/// (theory.md 3.1): storages are counted, not tensors; a result lives until its last reader has run, or until the
+/// backward of the last operation that saved it; an operation without anything trainable above it saves nothing.
+class ModuleGraph
+{
+public:
+    using Tensor = std::int16_t;
+    static constexpr Tensor none = -1;
+
+    struct Extra
+    {
+        TensorKind kind;
+        std::int64_t bytes;
+    };
+    struct Operation
+    {
+        TensorKind kind{}; ///< of the result
+        std::int64_t bytes = 0; ///< of the result; 0: it shares the storage of the first tensor read
+        std::array<Tensor, 3> reads{none, none, none};
+        std::array<bool, 3> saves{}; ///< which of them backward needs
+        bool savesResult = false;
+        bool passesGradient = false; ///< the gradient of the result is that of what was read
+        std::vector<Extra> keeps{}; ///< further storages that backward needs
+        std::int64_t forwardWork = 0, backwardWork = 0; ///< temporaries
+        std::int64_t weight = 0; ///< elements of a trainable weight, 0: none
+        std::int64_t weightElement = 0; ///< bytes of its gradient's element, where not those of the rule
+        int sharedWeight = -1; ///< number of a weight that other modules use too
+        bool isMatrixProduct = false;
+        Tensor result = none; ///< filled in
+    };
+
+    explicit ModuleGraph(std::int64_t inputBytes, bool inputNeedsGradient);
+
+    [[nodiscard]] Tensor input() const { return 0; }
+    Tensor apply(Operation operation);
+    [[nodiscard]] std::int64_t bytesOf(Tensor tensor) const { return m_tensors[index(tensor)].bytes; }
+    [[nodiscard]] bool needsGradient(Tensor tensor) const { return m_tensors[index(tensor)].needsGradient; }
+    /// Something beside the operations refers to it until the end of the backward.
+    void hold(Tensor tensor) { m_tensors[index(tensor)].isHeld = true; }
+    /// What a selective checkpoint stores; with any call everything else is rebuilt in backward.
+    void store(Tensor tensor);
+
+    struct Options
+    {
+        GradientRule gradients;
+        std::int64_t gathered = 0; ///< bytes of parameters gathered while the module runs (FSDP, ZeRO-3)
+        std::int64_t gatherBuffer
+            = 0; ///< what the collective reads and writes, on a stream of its own, before it is copied out
+        bool keepsGathered = false; ///< from the forward until the end of the backward
+        bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction
+        std::int64_t foundGradient = 0; ///< elements of one that was left so
+        std::int64_t cublasWorkspace = 0;
+        bool keepsInput = false; ///< a checkpoint stores it
+        bool hasOutput = true; ///< false: the loss, whose gradient starts the backward
+    };
+    void write(const Options& options, TapeWriter& writer);
+
+private:
+    struct TensorData
+    {
+        std::int64_t bytes = 0;
+        TensorKind kind{};
+        Tensor base = none; ///< the tensor whose storage this is
+        bool needsGradient = false, isHeld = false, isStored = false;
+        std::int16_t lastReader = -1, savers = 0;
+        Tape::Slot slot = Tape::none;
+        std::int16_t gradient = -1; ///< index into m_gradients
+    };
+    struct Gradient
+    {
+        Tape::Slot slot = Tape::none;
+        int users = 0;
+    };
+
+    static std::size_t index(Tensor tensor) { return static_cast<std::size_t>(tensor); }
+    Tensor storageOf(Tensor tensor) const;
+    [[nodiscard]] bool isActive(const Operation& operation) const;
+    void countUses();
+    static Tape::Slot gather(const Options& options, TapeWriter& writer);
+    void runForward(const Options& options, TapeWriter& writer, bool isRebuilding);
+    void runBackward(const Options& options, TapeWriter& writer);
+    void release(Tensor tensor, TapeWriter& writer);
+    void passGradients(const Operation& operation, TapeWriter& writer);
+    void addGradient(Tensor tensor, std::int16_t gradient, TapeWriter& writer);
+    void drop(std::int16_t gradient, TapeWriter& writer);
+    void weightGradient(const Options& options, const Operation& operation, TapeWriter& writer);
+
+    std::vector<TensorData> m_tensors;
+    std::vector<Operation> m_operations;
+    std::vector<std::vector<Tape::Slot>> m_kept; ///< by operation
+    std::vector<Gradient> m_gradients;
+    std::vector<Tape::Slot> m_unsharded;
+    std::int64_t m_unshardedElements = 0;
+    bool m_isSelective = false, m_isInputGradientFree = true;
+};
+
+} // namespace headroom

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Frameworks that train with PyTorch's own modules: what they have in common.
+#pragma once
+
+#include "footprint/architecture.h"
+#include "footprint/parameters.h"
+#include "footprint/tape_graph.h"
+#include "footprint/tape_program.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+enum class LossPath : std::uint8_t {
+    Upcast, ///< logits.float(), then cross entropy
+    Sixteen, ///< cross entropy in the compute type, after a shifted copy
+    Compiled, ///< 16-bit logits and their gradient only
+    ChunkedLogits, ///< logits of all chunks are kept in 16 bit, one chunk of gradient
+    ChunkedHead, ///< output layer and loss run chunk by chunk, forward and backward
+    Liger ///< gradients of input and weight are made in the forward
+};
+enum class TorchSharding : std::uint8_t { None, Ddp, Zero1, Zero2, Zero3, Fsdp };
+enum class StepImplementation : std::uint8_t { Fused, Foreach, ForeachTwice, ForLoop, Flat };
+
+/// What a framework does unless told otherwise. Each profile's file has its own, with the sources.
+struct TorchHabits
+{
+    std::string_view profile;
+    bool hasPythonNorm = true; ///< a norm written out: fp32 copy, normalised tensor
+    bool normKeepsNormalised = true; ///< the normalised tensor is kept where its weight trains
+    bool hasExplicitScores = false;
+    bool repeatsKv = true;
+    bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
+    bool keepsLastBlockGathered = false;
+    LossPath loss = LossPath::Upcast;
+    StepImplementation step = StepImplementation::Foreach;
+    DataType adapterType = DataType::Fp32;
+    bool supportsTensorParallel = false;
+};
+/// Null when no such profile is known.
+[[nodiscard]] const TorchHabits* torchHabits(std::string_view profile);
+extern const TorchHabits hfEagerHabits, hfSdpaHabits, hfFlashHabits; // tape_hf.cpp
+extern const TorchHabits torchtitanHabits; // tape_torchtitan.cpp
+extern const TorchHabits torchtuneHabits; // tape_torchtune.cpp
+
+/// A plan as one rank of such a framework sees it.
+struct TorchShape
+{
+    TorchHabits habits;
+    Architecture model; ///< of the whole model
+    std::int64_t tokens = 0; ///< of a micro-batch on this rank, before sequence parallelism
+    std::int64_t keys = 0; ///< sequence length a query sees
+    std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
+    bool isCompiled = false, hasFusedNorm = false, hasFusedGate = false, repeatsKv = true;
+    LossPath loss = LossPath::Upcast;
+    bool keepsLogits = false; ///< the 16-bit logits stay referenced during backward
+    std::int64_t lossChunks = 8;
+    TorchSharding sharding = TorchSharding::None;
+    bool gathersHeadAlone = false; ///< embedding and output layer are groups of their own, not the root's
+    StepImplementation step = StepImplementation::Foreach;
+    bool stepsInBackward = false;
+
+    bool trainsModel = true, trainsEmbeddings = true, quantises = false, castsWeights = false;
+    Adapters adapters;
+    bool adaptsPackedQkv = false; ///< one adapter for q, k and v together: c_attn, qkv_proj, …
+    std::int64_t adapterElement = 4;
+    bool hasAdapterDropout = false;
+
+    // Bytes of an element.
+    std::int64_t compute = 2, gradient = 2, reduced = 4;
+    double weight = 2, frozen = 2, frozenMatrix = 2, master = 4, moments = 8, adapterMoments = 8;
+    double otherMoments = 8; ///< of tables and vectors
+    double factored = 0; ///< per row and column
+
+    bool checkpoints = false, storesSelectively = false, offloadsInputs = false;
+    std::int64_t cublasWorkspace = 0;
+
+    [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
+    [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
+    [[nodiscard]] bool gathers() const { return sharding == TorchSharding::Zero3 || sharding == TorchSharding::Fsdp; }
+    [[nodiscard]] bool hasAdapter(Adapters::Target target) const
+    {
+        return adapters.rank > 0 && (adapters.targets & target) != 0;
+    }
+};
+/// Fails with what is missing or what these tapes do not describe.
+[[nodiscard]] Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habits);
+
+/// Elements on one rank before sharding, by what is done with them.
+struct TorchWeights
+{
+    enum class Kind : std::uint8_t { Matrix, Table, Vector, Adapter };
+    struct Tensor
+    {
+        Kind kind = Kind::Matrix;
+        std::int64_t rows = 0, columns = 1;
+
+        [[nodiscard]] std::int64_t elements() const { return rows * columns; }
+        /// What Adafactor keeps a number for.
+        [[nodiscard]] std::int64_t factors() const { return columns > 1 ? rows + columns : rows; }
+    };
+    std::vector<Tensor> tensors;
+
+    [[nodiscard]] std::int64_t total(Kind kind) const;
+};
+[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape);
+[[nodiscard]] TorchWeights embeddingWeights(const TorchShape& shape);
+[[nodiscard]] TorchWeights headWeights(const TorchShape& shape);
+
+void writeTorchEmbedding(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
+void writeTorchBlock(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
+void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
+
+[[nodiscard]] StageTensors torchState(const TorchShape& shape, std::int64_t layers);
+
+[[nodiscard]] Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habits,
+                                             ModelProgram& program);
+
+} // namespace headroom

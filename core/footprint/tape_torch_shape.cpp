@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/state.h"
+#include "footprint/tape_torch.h"
+#include "plan/batch.h"
+#include "plan/precision.h"
+#include "plan/validity.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace headroom {
+
+namespace {
+
+std::int64_t atLeastOne(const Count& count)
+{
+    return std::max<std::int64_t>(count.value, 1);
+}
+
+std::int64_t wholeBytes(DataType type)
+{
+    return std::max<std::int64_t>(static_cast<std::int64_t>(bytesPerElement(type)), 1);
+}
+
+bool isRecomputed(const RecomputePlan& recompute)
+{
+    return recompute.enabled.value || !recompute.enabled.isStated();
+}
+
+tl::unexpected<Problem> notDescribed(const TorchHabits& habits, const char* what)
+{
+    return failure(
+        Text{HEADROOM_TR("core", "the profile %1 does not describe %2"), {std::string(habits.profile), what}});
+}
+
+Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const ModelPlan& model = plan.model;
+    const bool isSelective = isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Selective;
+    const bool namesModules = plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty();
+    const bool isTitan = habits.supportsTensorParallel;
+    const std::string& loss = plan.implementation.fusedLoss.value;
+    const std::string& strategy = plan.shard.strategy.value;
+    for (const auto& [has, what] : {
+             std::pair{plan.moe.experts.value > 1, "mixture-of-experts layers"},
+             std::pair{plan.mla.kvLoraRank.isKnown(), "latent attention"},
+             std::pair{plan.vision.layers.value > 0, "vision encoders"},
+             std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
+             std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
+             std::pair{model.decoderLayers.isKnown() || model.family.value == "t5" || model.family.value == "bert",
+                       "encoder models"},
+             std::pair{plan.parallel.pp.value > 1, "pipeline parallelism"},
+             std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel, "tensor parallelism"},
+             std::pair{plan.parallel.tp.value > 1 && plan.lora.rank.value > 0, "adapters with tensor parallelism"},
+             std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
+             std::pair{plan.shard.offloadOptimizer.value || plan.shard.offloadParams.value,
+                       "offloaded weights or state"},
+             std::pair{plan.shard.offloadActivations.value && !plan.recompute.offloadInputs.value,
+                       "offloaded activations without recomputation"},
+             std::pair{isSelective && (!isTitan || namesModules), "this selective recomputation"},
+             std::pair{isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Full
+                           && (plan.recompute.method.value == "block" || plan.recompute.numLayers.valueOr(1) > 1),
+                       "recomputing some of the layers only"},
+             std::pair{model.attnDropout.valueOr(0) > 0 || model.hiddenDropout.valueOr(0) > 0, "dropout in the model"},
+             std::pair{plan.precision.fp8Params.value, "fp8 weights"},
+             std::pair{strategy.find("grad_op") != std::string::npos || strategy.find("GRAD_OP") != std::string::npos
+                           || plan.shard.reshardAfterForward.value == "never"
+                           || plan.shard.reshardAfterForward.value == "false",
+                       "FSDP without resharding"},
+             std::pair{loss == "native" || loss == "te" || loss == "te-inplace", "Megatron's fused loss"},
+             std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "freezing by pattern"},
+         }) {
+        if (has) {
+            return notDescribed(habits, what);
+        }
+    }
+    return {};
+}
+
+Result<void> checkKnown(const TrainingPlan& plan)
+{
+    const ModelPlan& model = plan.model;
+    for (const auto& [field, key] : {std::pair{&model.layers, "model.layers"}, std::pair{&model.hidden, "model.hidden"},
+                                     std::pair{&model.heads, "model.heads"}, std::pair{&model.vocab, "model.vocab"},
+                                     std::pair{&plan.batch.seq, "batch.seq"}}) {
+        const bool isPadded = field == &model.vocab && model.paddedVocab.isKnown();
+        if ((!field->isKnown() || field->value < 1) && !isPadded) {
+            return failure(Text{HEADROOM_TR("core", "%1 is not known"), {key}});
+        }
+    }
+    for (const Problem& problem : validate(plan)) {
+        if (problem.severity == Severity::Error) {
+            return tl::unexpected(problem);
+        }
+    }
+    return {};
+}
+
+/// Every tensor must stay far below 2^63 bytes.
+bool isComputable(const TorchShape& shape)
+{
+    const Architecture& a = shape.model;
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double width
+        = real(a.hidden) + real(a.heads) * real(a.headDim) + 4 * real(a.ffn) + real(a.heads) * real(shape.keys);
+    const double weights = real(a.layers) * real(a.hidden) * 8 * width + 4 * real(a.vocab) * real(a.hidden);
+    return (real(shape.tokens) * (width * real(a.layers) + real(a.vocab)) + weights) * 64 < 4e18;
+}
+
+LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const std::string& name = plan.implementation.fusedLoss.value;
+    if (name == "liger") {
+        return LossPath::Liger;
+    }
+    if (name == "16bit") {
+        return LossPath::Sixteen;
+    }
+    if (name == "chunked") {
+        return plan.implementation.profile.value == "torchtune" ? LossPath::ChunkedLogits : LossPath::ChunkedHead;
+    }
+    return plan.implementation.compiledLoss.valueOr(false) ? LossPath::Compiled : habits.loss;
+}
+
+TorchSharding shardingKind(const TrainingPlan& plan)
+{
+    if (plan.shard.fsdp.value) {
+        return TorchSharding::Fsdp;
+    }
+    switch (plan.shard.zeroStage.value) {
+    case 0:
+        return dataParallelSize(plan) * atLeastOne(plan.parallel.cp) > 1 ? TorchSharding::Ddp : TorchSharding::None;
+    case 1:
+        return TorchSharding::Zero1;
+    case 2:
+        return TorchSharding::Zero2;
+    default:
+        return TorchSharding::Zero3;
+    }
+}
+
+StepImplementation stepImplementation(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const std::string& name = plan.optimizer.impl.value;
+    // bitsandbytes updates in place, one kernel a tensor.
+    const bool isEightBit = plan.optimizer.name.value.find("8bit") != std::string::npos;
+    return name == "fused" || isEightBit ? StepImplementation::Fused
+        : name == "foreach"              ? StepImplementation::Foreach
+        : name == "foreach2"             ? StepImplementation::ForeachTwice
+        : name == "for-loop"             ? StepImplementation::ForLoop
+        : name == "flat"                 ? StepImplementation::Flat
+                                         : habits.step;
+}
+
+void readPrecision(const TrainingPlan& plan, TorchShape& shape)
+{
+    const PrecisionRecipe types = effectivePrecision(plan);
+    const StateRecipe recipe = stateRecipe(plan);
+    const bool isQuantised = types.params == DataType::Nf4 || types.params == DataType::Int8;
+    // Mixed precision of FSDP casts what it gathers; autocast casts in every module.
+    const bool isMixed
+        = plan.precision.autocast.value || (shape.sharding == TorchSharding::Fsdp && plan.precision.reduce.isKnown());
+    shape.castsWeights = plan.precision.autocast.value && types.params == DataType::Fp32;
+    shape.compute = types.params == DataType::Fp32 && !isMixed ? 4 : 2;
+    shape.weight = isQuantised ? recipe.otherParameter : recipe.parameter;
+    shape.frozen = recipe.otherParameter;
+    shape.frozenMatrix = recipe.parameter;
+    shape.quantises = isQuantised;
+    shape.gradient = wholeBytes(types.grads);
+    shape.reduced = plan.precision.reduce.isKnown() ? wholeBytes(plan.precision.reduce.value) : shape.compute;
+    shape.master = recipe.master;
+    shape.moments = recipe.moments;
+    shape.otherMoments = recipe.otherMoments;
+    shape.factored = recipe.factored;
+}
+
+void readTrained(const TrainingPlan& plan, TorchShape& shape)
+{
+    const Trainable trainable = trainableOf(plan);
+    shape.trainsModel = trainable.language;
+    shape.adapters = trainable.adapters ? adaptersOf(plan) : Adapters{};
+    for (const std::string& name : plan.lora.targets.value) {
+        shape.adaptsPackedQkv |= name == "c_attn" || name == "linear_qkv" || name == "qkv" || name == "qkv_proj"
+            || name == "Wqkv" || name == "query_key_value";
+    }
+    shape.trainsEmbeddings = trainable.language || (trainable.adapters && plan.lora.trainsEmbeddings.value);
+    shape.adapterElement = wholeBytes(plan.lora.adapterType.valueOr(shape.habits.adapterType));
+    shape.adapterMoments = static_cast<double>(2 * shape.adapterElement);
+    shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
+}
+
+} // namespace
+
+const TorchHabits* torchHabits(std::string_view profile)
+{
+    for (const TorchHabits* habits :
+         {&hfEagerHabits, &hfSdpaHabits, &hfFlashHabits, &torchtitanHabits, &torchtuneHabits}) {
+        if (habits->profile == profile) {
+            return habits;
+        }
+    }
+    return nullptr;
+}
+
+Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    if (auto known = checkKnown(plan); !known) {
+        return tl::unexpected(known.error());
+    }
+    if (auto supported = checkSupported(plan, habits); !supported) {
+        return tl::unexpected(supported.error());
+    }
+    TorchShape shape;
+    shape.habits = habits;
+    shape.model = architectureOf(plan);
+    const std::int64_t context = atLeastOne(plan.parallel.cp);
+    shape.tokens = atLeastOne(plan.batch.micro) * plan.batch.seq.value / context;
+    shape.keys = plan.batch.seq.value;
+    shape.tensor = atLeastOne(plan.parallel.tp);
+    shape.sequenceShards = plan.parallel.sp.value ? shape.tensor : 1;
+    shape.sharding = shardingKind(plan);
+    const std::int64_t replicas = dataParallelSize(plan) * context;
+    shape.shards = std::max<std::int64_t>(
+        plan.parallel.dpShard.isKnown() && plan.parallel.dpShard.value > 0
+            ? plan.parallel.dpShard.value * context
+            : replicas / (shape.sharding == TorchSharding::Fsdp ? atLeastOne(plan.parallel.dpReplicate) : 1),
+        1);
+    const bool isLiger = plan.implementation.fusedLoss.value == "liger";
+    shape.isCompiled = plan.implementation.compile.valueOr(false);
+    shape.hasFusedNorm = shape.isCompiled || isLiger || !habits.hasPythonNorm;
+    shape.hasFusedGate = shape.isCompiled || isLiger;
+    shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);
+    shape.loss = lossPath(plan, habits);
+    // The chunked loss of torchtitan came with groups for embedding and output layer (parallelize_llama.py, 2025).
+    shape.gathersHeadAlone = shape.loss == LossPath::ChunkedHead && habits.supportsTensorParallel;
+    shape.keepsLogits = plan.implementation.keepsLogits.valueOr(false);
+    shape.lossChunks = std::max<std::int64_t>(plan.implementation.lossChunks.valueOr(8), 1);
+    shape.step = stepImplementation(plan, habits);
+    shape.stepsInBackward = plan.optimizer.inBackward.value;
+    readPrecision(plan, shape);
+    readTrained(plan, shape);
+    if (isRecomputed(plan.recompute)) {
+        shape.checkpoints = plan.recompute.granularity.value == Granularity::Full;
+        shape.storesSelectively = plan.recompute.granularity.value == Granularity::Selective;
+        shape.offloadsInputs = shape.checkpoints && plan.recompute.offloadInputs.value;
+    }
+    shape.cublasWorkspace = cublasWorkspaceBytes(plan);
+    if (!isComputable(shape)) {
+        return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
+    }
+    return shape;
+}
+
+} // namespace headroom

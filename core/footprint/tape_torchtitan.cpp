@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// torchtitan: FSDP2 with fp32 shards, bf16 compute and fp32 reduction, fused AdamW (train.py, optimizer.py); the norm
+// in Python (models/norms.py), keys and values expanded (models/llama/model.py); the output dropped before the loss is
+// differentiated (train.py, del pred). The selective policy of parallelize_llama.py stores attention and every second
+// product in call order: wq, wv, w1, w2; the eager cache keeps w2's although no backward reads it.
+#include "footprint/tape_torch.h"
+
+namespace headroom {
+
+const TorchHabits torchtitanHabits{.profile = "torchtitan",
+                                   .cachesDeadResults = true,
+                                   .keepsLastBlockGathered = true,
+                                   .step = StepImplementation::Fused,
+                                   .supportsTensorParallel = true};
+
+} // namespace headroom

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// torchtune: modules/rms_norm.py writes the norm in Python, modules/attention.py expands keys and values to all heads;
+// the single-device recipes train bf16 weights with fused AdamW in bf16 and drop the logits before backward; adapters
+// have the weights' type.
+#include "footprint/tape_torch.h"
+
+namespace headroom {
+
+const TorchHabits torchtuneHabits{
+    .profile = "torchtune", .step = StepImplementation::Fused, .adapterType = DataType::Bf16};
+
+} // namespace headroom

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is there before the first step, and what the optimizer's step allocates.
+#include "footprint/tape_state.h"
+#include "replay/replay_reader.h"
+
+#include <numeric>
+
+namespace headroom {
+
+void ReplayReader::construct()
+{
+    if (m_program.hasOwnState) {
+        for (const Tape::Event& tensor : m_stage.tensors.resident) {
+            static_cast<void>(allocate(tensor.kind, tensor.bytes));
+        }
+    } else {
+        constructMegatron();
+    }
+}
+
+void ReplayReader::constructMegatron()
+{
+    const RankShape& shape = m_program.shape;
+    const std::vector<std::int64_t> parameters = parameterTensors(m_program, m_stage);
+    m_optimizerTensors = optimizerTensors(shape, parameters);
+    std::vector<Handle> tensors;
+    for (const std::int64_t elements : parameters) {
+        tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
+    }
+    if (shape.isDistributedOptimizer) {
+        // The tensors move into one contiguous buffer.
+        const std::int64_t padded = paddedElements(shape, parameters);
+        static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
+        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient));
+        for (Handle& tensor : tensors) {
+            free(tensor);
+        }
+    } else {
+        const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
+        static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));
+    }
+    if (shape.master > 0) {
+        for (const std::int64_t elements : m_optimizerTensors) {
+            Handle cast = allocate(TensorKind::Cast, elements * shape.element);
+            static_cast<void>(allocate(TensorKind::Master, elements * shape.master));
+            free(cast);
+        }
+    }
+}
+
+/// The state appears tensor by tensor, then the update runs, then gradients are set to none.
+void ReplayReader::stepTorch()
+{
+    for (const Tape::Event& tensor : m_stage.tensors.created) {
+        if (!m_hasMoments) {
+            static_cast<void>(allocate(tensor.kind, tensor.bytes));
+        }
+    }
+    std::vector<Handle> temporaries;
+    for (const Tape::Event& tensor : m_stage.tensors.temporaries) {
+        temporaries.push_back(allocate(tensor.kind, tensor.bytes));
+    }
+    for (Handle& tensor : temporaries) {
+        free(tensor);
+    }
+    for (auto& [key, gradient] : m_gradients) {
+        free(gradient);
+    }
+    m_gradients.clear();
+}
+
+void ReplayReader::stepMegatron()
+{
+    const RankShape& shape = m_program.shape;
+    if (shape.hasMainGradients) {
+        for (const std::int64_t elements : m_optimizerTensors) {
+            m_mainGradients.push_back(allocate(TensorKind::MainGradients, elements * 4));
+        }
+    }
+    if (!m_hasMoments) {
+        for (const std::int64_t elements : m_optimizerTensors) {
+            for (const std::int64_t bytes : {shape.firstMoment, shape.secondMoment}) {
+                if (bytes > 0) {
+                    static_cast<void>(allocate(TensorKind::Moments, elements * bytes));
+                }
+            }
+        }
+    }
+}
+
+} // namespace headroom
