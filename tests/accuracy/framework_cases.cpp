@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "accuracy/framework_cases.h"
+
+#include "plan/fields.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace headroom::accuracy {
+
+namespace {
+
+std::string text(const YAML::Node& node)
+{
+    return node && node.IsScalar() ? node.Scalar() : std::string{};
+}
+
+/// The words of a node, whatever its shape.
+std::string words(const YAML::Node& node)
+{
+    if (!node || node.IsNull()) {
+        return {};
+    }
+    return node.IsScalar() ? node.Scalar() : YAML::Dump(node);
+}
+
+bool contains(std::string_view haystack, std::string_view needle)
+{
+    return haystack.find(needle) != std::string_view::npos;
+}
+
+class CaseReader
+{
+public:
+    CaseReader(const YAML::Node& node, FrameworkCase& result)
+        : m_node(node)
+        , m_case(result)
+        , m_notes(words(node["notes"]))
+    {
+    }
+
+    void read()
+    {
+        readModel();
+        readBatchAndParallel();
+        readRecompute();
+        const std::string& framework = m_case.framework;
+        if (contains(framework, "torchtitan")) {
+            readTorchtitan();
+        } else if (framework == "torchtune") {
+            readTorchtune();
+        } else if (contains(framework, "Qwen")) {
+            readQwen();
+        } else if (contains(framework, "PEFT")) {
+            readPeft();
+        } else {
+            readSwift();
+        }
+    }
+
+private:
+    void set(std::string_view field, const std::string& value)
+    {
+        if (value.empty() || value == "null") {
+            return;
+        }
+        if (auto done = setField(m_case.plan, field, value, Origin{OriginKind::ConfigFile, 0, nullptr}); !done) {
+            throw std::runtime_error(done.error().english());
+        }
+    }
+
+    void readModel()
+    {
+        const YAML::Node model = m_node["model"];
+        for (const auto& [key, field] : std::array<std::pair<const char*, const char*>, 11>{{
+                 {"layers", "model.layers"},
+                 {"hidden", "model.hidden"},
+                 {"ffn", "model.ffn"},
+                 {"gated_mlp", "model.gated_mlp"},
+                 {"heads", "model.heads"},
+                 {"kv_heads", "model.kv_heads"},
+                 {"head_dim", "model.head_dim"},
+                 {"vocab", "model.vocab"},
+                 {"padded_vocab", "model.padded_vocab"},
+                 {"tied_embeddings", "model.tied_embeddings"},
+                 {"seq", "batch.seq"},
+             }}) {
+            set(field, text(model[key]));
+        }
+        const std::string name = text(model["name"]);
+        if (contains(name, "Qwen2") || contains(name, "Qwen1.5") || contains(name, "Qwen-")) {
+            set("model.attn_bias", "true");
+            set("model.attn_out_bias", "false");
+        }
+        set("model.qk_norm", contains(name, "Qwen3") ? "true" : "false");
+        if (model["moe"] && model["moe"].IsMap()) {
+            set("moe.experts", text(model["moe"]["experts"]));
+        }
+        if (model["vision"] && model["vision"].IsMap()) {
+            m_case.missing = "the vision encoder";
+        }
+    }
+
+    void readBatchAndParallel()
+    {
+        set("batch.micro", text(m_node["micro_batch"]));
+        set("batch.accum", text(m_node["grad_accum"]));
+        set("batch.global", text(m_node["global_batch"]));
+        const YAML::Node parallel = m_node["parallel"];
+        for (const char* key : {"dp", "tp", "pp", "cp", "sp"}) {
+            set(std::string("parallel.") + key, text(parallel[key]));
+        }
+        const YAML::Node sharding = m_node["sharding"];
+        set("shard.zero_stage", text(sharding["zero_stage"]));
+        if (sharding["fsdp"] && !sharding["fsdp"].IsNull()) {
+            set("shard.fsdp", "true");
+        }
+        if (sharding["offload"] && !sharding["offload"].IsNull()) {
+            set("shard.offload_params", "true");
+        }
+        const std::string gpu = text(m_node["gpu"]);
+        set("hardware.compute_capability",
+            contains(gpu, "H100") || contains(gpu, "H200") ? "9"
+                : contains(gpu, "B200")                    ? "10"
+                                                           : "8");
+    }
+
+    void readRecompute()
+    {
+        const std::string granularity = text(m_node["recompute"]["granularity"]);
+        set("recompute.enabled", granularity == "none" ? "false" : "true");
+        set("recompute.granularity", granularity);
+    }
+
+    void setState(const std::string& parameters, const std::string& gradients, const std::string& master,
+                  const std::string& moments)
+    {
+        set("precision.params", parameters);
+        set("precision.grads", gradients);
+        set("precision.master", master);
+        set("precision.opt_m", moments);
+        set("precision.opt_v", moments);
+    }
+
+    /// The blocks are compiled where the case says so; the loss since early 2025; later it is computed in chunks
+    /// (theory_frameworks.md section 4).
+    void readTorchtitan()
+    {
+        set("implementation.profile", "torchtitan");
+        setState("fp32", "fp32", "none", "fp32");
+        set("precision.reduce", "fp32");
+        const std::string version = words(m_node["version"]);
+        const bool isCompiled
+            = (contains(m_notes, "compile") || contains(m_case.id, "compile")) && !contains(m_notes, "no compile");
+        set("implementation.compile", isCompiled ? "true" : "false");
+        if (contains(version, "main")) {
+            set("implementation.fused_loss", "chunked");
+            set("implementation.loss_chunks", "8");
+        } else if (isCompiled && contains(version, "e7c0cae")) {
+            set("implementation.compiled_loss", "true");
+        }
+    }
+
+    /// The README's ladder is cumulative.
+    void readTorchtune()
+    {
+        constexpr std::array<std::string_view, 8> steps{"base", "packed", "compile",    "chunkedce",
+                                                        "ac",   "optbwd", "actoffload", "adam8"};
+        set("implementation.profile", "torchtune");
+        const std::string_view last = std::string_view(m_case.id).substr(m_case.id.rfind('-') + 1);
+        std::size_t level = 4;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            level = contains(m_case.id, "ablation") && steps[i] == last ? i : level;
+        }
+        if (last == "base") {
+            m_case.missing = "token lengths of the unpacked samples";
+        }
+        setState("bf16", "bf16", "none", last == "adam8" ? "int8" : "bf16");
+        set("implementation.compile", level >= 2 ? "true" : "false");
+        if (level >= 3) {
+            set("implementation.fused_loss", "chunked");
+        }
+        const bool isAdapted = contains(m_case.kind, "lora");
+        set("optimizer.in_backward", level >= 5 && !isAdapted ? "true" : "false");
+        // The adapter rows come last on the ladder.
+        if (level >= 6 || (isAdapted && contains(m_case.id, "ablation"))) {
+            set("recompute.offload_inputs", "true");
+        }
+        if (isAdapted) {
+            set("lora.rank", "8");
+            set("lora.targets", "q_proj, v_proj, output_proj, o_proj");
+            set("precision.params", m_case.kind == "qlora" ? "nf4" : "bf16");
+        }
+    }
+
+    /// finetune.py of late 2023: rank 64 on c_attn, c_proj, w1, w2, PEFT 0.6 with adapters in the base type, AdamW of
+    /// PyTorch 2.0.
+    void readQwen()
+    {
+        set("implementation.profile", "hf-flash");
+        setState("bf16", "bf16", "none", "bf16");
+        set("model.gated_mlp", "true");
+        set("optimizer.impl", "foreach2");
+        if (m_case.kind == "sft") {
+            setState("bf16", "bf16", "fp32", "fp32");
+            set("shard.zero_stage", "3");
+            set("implementation.fused_loss", "16bit");
+            return;
+        }
+        set("lora.rank", "64");
+        set("lora.targets", "c_attn, o_proj, gate_proj, up_proj, down_proj");
+        set("lora.adapter_type", "bf16");
+        set("lora.dropout", "0.05");
+        set("lora.trains_embeddings", contains(m_case.id, "-emb") ? "true" : "false");
+        if (m_case.kind == "qlora") {
+            m_case.missing = "4-bit GPTQ weights";
+        }
+    }
+
+    void readPeft()
+    {
+        set("implementation.profile", "hf-sdpa");
+        set("implementation.repeat_kv", "false"); // enable_gqa since transformers 4.48
+        set("implementation.keeps_logits", "true"); // run.py differentiates beside its output
+        setState("bf16", "bf16", "none", "bf16");
+        const bool isLora = contains(m_case.id, "-lora-r");
+        if (isLora) {
+            set("lora.rank", contains(m_case.id, "r64") ? "64" : "32");
+            set("lora.targets", "q_proj, v_proj");
+            set("lora.adapter_type", "fp32");
+        } else if (!contains(m_case.id, "-full")) {
+            m_case.missing = "this adapter method";
+        }
+    }
+
+    void readSwift()
+    {
+        set("implementation.profile", "hf-sdpa");
+        const bool isSharded = m_case.plan.shard.zeroStage.value > 0;
+        setState("bf16", "bf16", isSharded ? "fp32" : "none", isSharded ? "fp32" : "bf16");
+        if (m_case.missing.empty() && !contains(m_case.id, "full-train")) {
+            m_case.missing = "token lengths";
+        }
+    }
+
+    const YAML::Node m_node;
+    FrameworkCase& m_case;
+    const std::string m_notes;
+};
+
+bool hasProfile(std::string_view framework)
+{
+    return framework.starts_with("torchtitan") || framework == "torchtune" || framework.starts_with("Qwen")
+        || framework.starts_with("HF PEFT") || framework.starts_with("ms-swift (transformers");
+}
+
+} // namespace
+
+std::vector<FrameworkCase> frameworkCases(const std::string& file)
+{
+    std::vector<FrameworkCase> cases;
+    if (!std::ifstream(file)) {
+        return cases;
+    }
+    for (const YAML::Node& node : YAML::LoadFile(file)) {
+        const YAML::Node primary = node["primary"];
+        const bool isReady = text(node["estimator_ready"]) == "true" && primary && primary.IsMap();
+        FrameworkCase entry;
+        entry.id = text(node["id"]);
+        entry.framework = text(node["framework"]);
+        entry.kind = text(node["task"]);
+        if (!isReady || !hasProfile(entry.framework) || !primary["gib"] || primary["gib"].IsNull()) {
+            continue;
+        }
+        entry.metric = text(primary["metric"]);
+        entry.measuredGib = primary["gib"].as<double>();
+        CaseReader(node, entry).read();
+        cases.push_back(std::move(entry));
+    }
+    return cases;
+}
+
+} // namespace headroom::accuracy

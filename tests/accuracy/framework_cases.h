@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "plan/training_plan.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headroom::accuracy {
+
+/// One published run of a framework other than Megatron-LM, from measured/cases.yaml.
+struct FrameworkCase
+{
+    std::string id, framework, kind, metric;
+    double measuredGib = 0; ///< 2^30
+    TrainingPlan plan;
+    std::string missing; ///< what the case does not say, or what no field of a plan says; empty: the plan is complete
+};
+
+/// The cases that are ready for an estimator and whose framework has a profile here; empty without the file.
+[[nodiscard]] std::vector<FrameworkCase> frameworkCases(const std::string& file);
+
+} // namespace headroom::accuracy
