@@ -8,7 +8,8 @@
 runPackages=(
     cmake ninja-build g++
     libfmt-dev libyaml-cpp-dev libexpected-dev libcli11-dev nlohmann-json3-dev
-    qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools libqcustomplot-dev
+    qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools qt6-translations-l10n
+    libqcustomplot-dev
     fonts-dejavu-core
 )
 

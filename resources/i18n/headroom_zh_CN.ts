@@ -1,356 +1,356 @@
 <?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
-    <context>
-        <name>Actions</name>
-        <message>
-            <source>&amp;Open…</source>
-            <translation>打开(&amp;O)…</translation>
-        </message>
-        <message>
-            <source>Opens logs, configs or a folder with the logs of a run</source>
-            <translation>打开日志、配置文件，或存放一次训练全部日志的文件夹</translation>
-        </message>
-        <message>
-            <source>&amp;Close</source>
-            <translation>关闭(&amp;C)</translation>
-        </message>
-        <message>
-            <source>Closes the log and the config</source>
-            <translation>关闭日志和配置文件</translation>
-        </message>
-        <message>
-            <source>&amp;Export config…</source>
-            <translation>导出配置(&amp;E)…</translation>
-        </message>
-        <message>
-            <source>Shows what changed in the config and saves it</source>
-            <translation>显示配置中的改动并保存</translation>
-        </message>
-        <message>
-            <source>&amp;Reload</source>
-            <translation>重新载入(&amp;R)</translation>
-        </message>
-        <message>
-            <source>Reads the open files again; what you turned stays</source>
-            <translation>重新读取已打开的文件；已调整的参数保留</translation>
-        </message>
-        <message>
-            <source>&amp;Quit</source>
-            <translation>退出(&amp;Q)</translation>
-        </message>
-        <message>
-            <source>Leaves Headroom</source>
-            <translation>退出 Headroom</translation>
-        </message>
-        <message>
-            <source>&amp;Copy verdict</source>
-            <translation>复制结论(&amp;C)</translation>
-        </message>
-        <message>
-            <source>Copies the verdict as a sentence</source>
-            <translation>以一句话的形式复制结论</translation>
-        </message>
-        <message>
-            <source>Reset &amp;all</source>
-            <translation>全部重置(&amp;A)</translation>
-        </message>
-        <message>
-            <source>Sets every knob back to what the files say</source>
-            <translation>将所有参数恢复为文件中的值</translation>
-        </message>
-        <message>
-            <source>&amp;System</source>
-            <translation>跟随系统(&amp;S)</translation>
-        </message>
-        <message>
-            <source>Follows the light or dark colours of the desktop</source>
-            <translation>跟随桌面的浅色或深色</translation>
-        </message>
-        <message>
-            <source>&amp;Light</source>
-            <translation>浅色(&amp;L)</translation>
-        </message>
-        <message>
-            <source>Light colours</source>
-            <translation>浅色配色</translation>
-        </message>
-        <message>
-            <source>&amp;Dark</source>
-            <translation>深色(&amp;D)</translation>
-        </message>
-        <message>
-            <source>Dark colours</source>
-            <translation>深色配色</translation>
-        </message>
-        <message>
-            <source>&amp;Reset layout</source>
-            <translation>重置布局(&amp;R)</translation>
-        </message>
-        <message>
-            <source>Puts all panels back to where they were at first</source>
-            <translation>将所有面板恢复到最初的位置</translation>
-        </message>
-        <message>
-            <source>Zoom &amp;in</source>
-            <translation>放大(&amp;I)</translation>
-        </message>
-        <message>
-            <source>Shows fewer steps</source>
-            <translation>显示更少的步</translation>
-        </message>
-        <message>
-            <source>Zoom &amp;out</source>
-            <translation>缩小(&amp;O)</translation>
-        </message>
-        <message>
-            <source>Shows more steps</source>
-            <translation>显示更多的步</translation>
-        </message>
-        <message>
-            <source>&amp;Whole run</source>
-            <translation>整个运行(&amp;W)</translation>
-        </message>
-        <message>
-            <source>Shows all steps</source>
-            <translation>显示所有步</translation>
-        </message>
-        <message>
-            <source>&amp;Back</source>
-            <translation>后退(&amp;B)</translation>
-        </message>
-        <message>
-            <source>Shows the steps that were shown before</source>
-            <translation>显示之前显示的步</translation>
-        </message>
-        <message>
-            <source>&amp;Forward</source>
-            <translation>前进(&amp;F)</translation>
-        </message>
-        <message>
-            <source>Undoes going back</source>
-            <translation>撤销后退</translation>
-        </message>
-        <message>
-            <source>F&amp;ull screen</source>
-            <translation>全屏(&amp;U)</translation>
-        </message>
-        <message>
-            <source>Fills the screen</source>
-            <translation>占满整个屏幕</translation>
-        </message>
-        <message>
-            <source>Set as &amp;baseline</source>
-            <translation>设为基线(&amp;B)</translation>
-        </message>
-        <message>
-            <source>Outlines the estimate as it stands, to compare with</source>
-            <translation>以轮廓线保留当前估算，便于比较</translation>
-        </message>
-        <message>
-            <source>Baseline from the &amp;files</source>
-            <translation>以文件为基线(&amp;F)</translation>
-        </message>
-        <message>
-            <source>Outlines what the files say again</source>
-            <translation>轮廓线恢复为文件中的配置</translation>
-        </message>
-        <message>
-            <source>&amp;None</source>
-            <translation>不重计算(&amp;N)</translation>
-        </message>
-        <message>
-            <source>Keeps all activations</source>
-            <translation>保留全部激活值</translation>
-        </message>
-        <message>
-            <source>&amp;Selective</source>
-            <translation>选择性(&amp;S)</translation>
-        </message>
-        <message>
-            <source>Recomputes some layers or modules in the backward pass</source>
-            <translation>在反向传播时重计算部分层或模块</translation>
-        </message>
-        <message>
-            <source>&amp;Full</source>
-            <translation>完全(&amp;F)</translation>
-        </message>
-        <message>
-            <source>Recomputes every layer in the backward pass</source>
-            <translation>在反向传播时重计算每一层</translation>
-        </message>
-        <message>
-            <source>Change &amp;model…</source>
-            <translation>更换模型(&amp;M)…</translation>
-        </message>
-        <message>
-            <source>Chooses another model from the list</source>
-            <translation>从列表中选择另一个模型</translation>
-        </message>
-        <message>
-            <source>Open m&amp;odel file…</source>
-            <translation>打开模型文件(&amp;O)…</translation>
-        </message>
-        <message>
-            <source>Takes the model from a file, such as a config.json of Hugging Face</source>
-            <translation>从文件读取模型，例如 Hugging Face 的 config.json</translation>
-        </message>
-        <message>
-            <source>Other GPU &amp;capacity…</source>
-            <translation>其他显存容量(&amp;C)…</translation>
-        </message>
-        <message>
-            <source>Sets the memory of one GPU by hand</source>
-            <translation>手动设置单张 GPU 的显存</translation>
-        </message>
-        <message>
-            <source>&amp;Shortcuts</source>
-            <translation>快捷键(&amp;S)</translation>
-        </message>
-        <message>
-            <source>Lists all keys</source>
-            <translation>列出所有按键</translation>
-        </message>
-        <message>
-            <source>&amp;Licences</source>
-            <translation>许可证(&amp;L)</translation>
-        </message>
-        <message>
-            <source>Shows the licences of Headroom and of what it is built with</source>
-            <translation>显示 Headroom 及其所用库的许可证</translation>
-        </message>
-        <message>
-            <source>About &amp;Qt</source>
-            <translation>关于 &amp;Qt</translation>
-        </message>
-        <message>
-            <source>Shows the version of Qt</source>
-            <translation>显示 Qt 的版本</translation>
-        </message>
-        <message>
-            <source>&amp;About Headroom</source>
-            <translation>关于 Headroom(&amp;A)</translation>
-        </message>
-        <message>
-            <source>Shows the version of Headroom</source>
-            <translation>显示 Headroom 的版本</translation>
-        </message>
-    </context>
-    <context>
-        <name>CopyableView</name>
-        <message>
-            <source>&amp;Copy as table</source>
-            <translation>复制为表格(&amp;C)</translation>
-        </message>
-        <message>
-            <source>Copies the chosen rows as tab-separated text</source>
-            <translation>将选中的行复制为制表符分隔的文本</translation>
-        </message>
-    </context>
-    <context>
-        <name>HelpDialogs</name>
-        <message>
-            <source>Left, Right</source>
-            <translation>左、右</translation>
-        </message>
-        <message>
-            <source>Charts: moves the cursor by a step, or to the next stage</source>
-            <translation>图表：光标移动一步，或移到下一个阶段</translation>
-        </message>
-        <message>
-            <source>Shift+Left, Shift+Right</source>
-            <translation>Shift+左、Shift+右</translation>
-        </message>
-        <message>
-            <source>Peaks: moves the cursor by ten steps</source>
-            <translation>峰值图：光标移动十步</translation>
-        </message>
-        <message>
-            <source>+, −</source>
-            <translation>+、−</translation>
-        </message>
-        <message>
-            <source>Peaks: zooms in and out</source>
-            <translation>峰值图：放大和缩小</translation>
-        </message>
-        <message>
-            <source>Home</source>
-            <translation>Home</translation>
-        </message>
-        <message>
-            <source>Peaks: shows the whole run</source>
-            <translation>峰值图：显示整个运行</translation>
-        </message>
-        <message>
-            <source>Backspace</source>
-            <translation>退格</translation>
-        </message>
-        <message>
-            <source>Peaks: goes back to the steps shown before</source>
-            <translation>峰值图：回到之前显示的步</translation>
-        </message>
-        <message>
-            <source>Wheel</source>
-            <translation>滚轮</translation>
-        </message>
-        <message>
-            <source>Peaks: zooms around the pointer</source>
-            <translation>峰值图：以指针为中心缩放</translation>
-        </message>
-        <message>
-            <source>Shift+drag</source>
-            <translation>Shift+拖动</translation>
-        </message>
-        <message>
-            <source>Peaks: zooms to what is framed</source>
-            <translation>峰值图：放大到框选的范围</translation>
-        </message>
-        <message>
-            <source>Knobs: the next smaller or larger value that is possible</source>
-            <translation>参数：下一个更小或更大的可行值</translation>
-        </message>
-        <message>
-            <source>Page Up, Page Down</source>
-            <translation>Page Up、Page Down</translation>
-        </message>
-        <message>
-            <source>Knobs: larger steps</source>
-            <translation>参数：更大的步幅</translation>
-        </message>
-        <message>
-            <source>Home, End</source>
-            <translation>Home、End</translation>
-        </message>
-        <message>
-            <source>Knobs: the smallest or largest value</source>
-            <translation>参数：最小值或最大值</translation>
-        </message>
-        <message>
-            <source>Knobs: back to what the files say; so does a double-click</source>
-            <translation>参数：恢复为文件中的值；双击亦可</translation>
-        </message>
-        <message>
-            <source>Escape</source>
-            <translation>Esc</translation>
-        </message>
-        <message>
-            <source>Knobs: drops what was typed</source>
-            <translation>参数：放弃输入的内容</translation>
-        </message>
-        <message>
-            <source>Keys</source>
-            <translation>按键</translation>
-        </message>
-        <message>
-            <source>What they do</source>
-            <translation>作用</translation>
-        </message>
-        <message>
-            <source>Shortcuts</source>
-            <translation>快捷键</translation>
-        </message>
-        <message>
-            <source>Headroom is free software under the GNU General Public License, version 3 or later, printed below.
+<context>
+    <name>Actions</name>
+    <message>
+        <source>&amp;Open…</source>
+        <translation>打开(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Opens logs, configs or a folder with the logs of a run</source>
+        <translation>打开日志、配置，或存放一次训练全部日志的文件夹</translation>
+    </message>
+    <message>
+        <source>&amp;Close</source>
+        <translation>关闭(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Closes the log and the config</source>
+        <translation>关闭日志和配置</translation>
+    </message>
+    <message>
+        <source>&amp;Export config…</source>
+        <translation>导出配置(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>Shows what changed in the config and saves it</source>
+        <translation>显示配置的改动并保存</translation>
+    </message>
+    <message>
+        <source>&amp;Reload</source>
+        <translation>重新加载(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Reads the open files again; what you turned stays</source>
+        <translation>重新读取已打开的文件；已做的调节保留</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>退出(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>Leaves Headroom</source>
+        <translation>退出 Headroom</translation>
+    </message>
+    <message>
+        <source>&amp;Copy verdict</source>
+        <translation>复制结论(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Copies the verdict as a sentence</source>
+        <translation>把结论复制为一句话</translation>
+    </message>
+    <message>
+        <source>Reset &amp;all</source>
+        <translation>全部重置(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Sets every knob back to what the files say</source>
+        <translation>把所有调节项恢复为文件中的值</translation>
+    </message>
+    <message>
+        <source>&amp;System</source>
+        <translation>跟随系统(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Follows the light or dark colours of the desktop</source>
+        <translation>跟随桌面的浅色或深色配色</translation>
+    </message>
+    <message>
+        <source>&amp;Light</source>
+        <translation>浅色(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Light colours</source>
+        <translation>浅色配色</translation>
+    </message>
+    <message>
+        <source>&amp;Dark</source>
+        <translation>深色(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Dark colours</source>
+        <translation>深色配色</translation>
+    </message>
+    <message>
+        <source>&amp;Reset layout</source>
+        <translation>重置布局(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Puts all panels back to where they were at first</source>
+        <translation>把所有面板放回最初的位置</translation>
+    </message>
+    <message>
+        <source>Zoom &amp;in</source>
+        <translation>放大(&amp;I)</translation>
+    </message>
+    <message>
+        <source>Shows fewer steps</source>
+        <translation>显示更少的步数</translation>
+    </message>
+    <message>
+        <source>Zoom &amp;out</source>
+        <translation>缩小(&amp;O)</translation>
+    </message>
+    <message>
+        <source>Shows more steps</source>
+        <translation>显示更多的步数</translation>
+    </message>
+    <message>
+        <source>&amp;Whole run</source>
+        <translation>整个训练过程(&amp;W)</translation>
+    </message>
+    <message>
+        <source>Shows all steps</source>
+        <translation>显示所有步数</translation>
+    </message>
+    <message>
+        <source>&amp;Back</source>
+        <translation>后退(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Shows the steps that were shown before</source>
+        <translation>显示之前的步数范围</translation>
+    </message>
+    <message>
+        <source>&amp;Forward</source>
+        <translation>前进(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Undoes going back</source>
+        <translation>撤销后退</translation>
+    </message>
+    <message>
+        <source>F&amp;ull screen</source>
+        <translation>全屏(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Fills the screen</source>
+        <translation>占满整个屏幕</translation>
+    </message>
+    <message>
+        <source>Set as &amp;baseline</source>
+        <translation>设为基线(&amp;B)</translation>
+    </message>
+    <message>
+        <source>Outlines the estimate as it stands, to compare with</source>
+        <translation>给当前估算描上轮廓，以便对比</translation>
+    </message>
+    <message>
+        <source>Baseline from the &amp;files</source>
+        <translation>以文件为基线(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Outlines what the files say again</source>
+        <translation>重新用文件中的值描轮廓</translation>
+    </message>
+    <message>
+        <source>&amp;None</source>
+        <translation>不重计算(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Keeps all activations</source>
+        <translation>保留全部激活值</translation>
+    </message>
+    <message>
+        <source>&amp;Selective</source>
+        <translation>选择性(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Recomputes some layers or modules in the backward pass</source>
+        <translation>反向时重计算部分层或模块</translation>
+    </message>
+    <message>
+        <source>&amp;Full</source>
+        <translation>全部(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Recomputes every layer in the backward pass</source>
+        <translation>反向时重计算每一层</translation>
+    </message>
+    <message>
+        <source>Change &amp;model…</source>
+        <translation>更换模型(&amp;M)…</translation>
+    </message>
+    <message>
+        <source>Chooses another model from the list</source>
+        <translation>从列表中选择另一个模型</translation>
+    </message>
+    <message>
+        <source>Open m&amp;odel file…</source>
+        <translation>打开模型文件(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>Takes the model from a file, such as a config.json of Hugging Face</source>
+        <translation>从文件读取模型，例如 Hugging Face 的 config.json</translation>
+    </message>
+    <message>
+        <source>Other GPU &amp;capacity…</source>
+        <translation>其他显存容量(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>Sets the memory of one GPU by hand</source>
+        <translation>手动设置单张 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>&amp;Shortcuts</source>
+        <translation>快捷键(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Lists all keys</source>
+        <translation>列出所有按键</translation>
+    </message>
+    <message>
+        <source>&amp;Licences</source>
+        <translation>许可证(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Shows the licences of Headroom and of what it is built with</source>
+        <translation>显示 Headroom 及其所用组件的许可证</translation>
+    </message>
+    <message>
+        <source>About &amp;Qt</source>
+        <translation>关于 Qt(&amp;Q)</translation>
+    </message>
+    <message>
+        <source>Shows the version of Qt</source>
+        <translation>显示 Qt 的版本</translation>
+    </message>
+    <message>
+        <source>&amp;About Headroom</source>
+        <translation>关于 Headroom(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Shows the version of Headroom</source>
+        <translation>显示 Headroom 的版本</translation>
+    </message>
+</context>
+<context>
+    <name>CopyableView</name>
+    <message>
+        <source>&amp;Copy as table</source>
+        <translation>复制为表格(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Copies the chosen rows as tab-separated text</source>
+        <translation>把选中的行复制为制表符分隔的文本</translation>
+    </message>
+</context>
+<context>
+    <name>HelpDialogs</name>
+    <message>
+        <source>Left, Right</source>
+        <translation>←、→</translation>
+    </message>
+    <message>
+        <source>Charts: moves the cursor by a step, or to the next stage</source>
+        <translation>图表：光标移动一步，或移到相邻的流水级</translation>
+    </message>
+    <message>
+        <source>Shift+Left, Shift+Right</source>
+        <translation>Shift+←、Shift+→</translation>
+    </message>
+    <message>
+        <source>Peaks: moves the cursor by ten steps</source>
+        <translation>峰值图：光标移动十步</translation>
+    </message>
+    <message>
+        <source>+, −</source>
+        <translation>+、−</translation>
+    </message>
+    <message>
+        <source>Peaks: zooms in and out</source>
+        <translation>峰值图：放大和缩小</translation>
+    </message>
+    <message>
+        <source>Home</source>
+        <translation>Home</translation>
+    </message>
+    <message>
+        <source>Peaks: shows the whole run</source>
+        <translation>峰值图：显示整个训练过程</translation>
+    </message>
+    <message>
+        <source>Backspace</source>
+        <translation>退格键</translation>
+    </message>
+    <message>
+        <source>Peaks: goes back to the steps shown before</source>
+        <translation>峰值图：回到之前显示的步数范围</translation>
+    </message>
+    <message>
+        <source>Wheel</source>
+        <translation>滚轮</translation>
+    </message>
+    <message>
+        <source>Peaks: zooms around the pointer</source>
+        <translation>峰值图：以指针为中心缩放</translation>
+    </message>
+    <message>
+        <source>Shift+drag</source>
+        <translation>Shift+拖动</translation>
+    </message>
+    <message>
+        <source>Peaks: zooms to what is framed</source>
+        <translation>峰值图：放大到框选的范围</translation>
+    </message>
+    <message>
+        <source>Knobs: the next smaller or larger value that is possible</source>
+        <translation>调节项：取下一个更小或更大的可用值</translation>
+    </message>
+    <message>
+        <source>Page Up, Page Down</source>
+        <translation>Page Up、Page Down</translation>
+    </message>
+    <message>
+        <source>Knobs: larger steps</source>
+        <translation>调节项：更大的步幅</translation>
+    </message>
+    <message>
+        <source>Home, End</source>
+        <translation>Home、End</translation>
+    </message>
+    <message>
+        <source>Knobs: the smallest or largest value</source>
+        <translation>调节项：取最小值或最大值</translation>
+    </message>
+    <message>
+        <source>Knobs: back to what the files say; so does a double-click</source>
+        <translation>调节项：恢复为文件中的值；双击也可以</translation>
+    </message>
+    <message>
+        <source>Escape</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>Knobs: drops what was typed</source>
+        <translation>调节项：放弃已输入的内容</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>按键</translation>
+    </message>
+    <message>
+        <source>What they do</source>
+        <translation>作用</translation>
+    </message>
+    <message>
+        <source>Shortcuts</source>
+        <translation>快捷键</translation>
+    </message>
+    <message>
+        <source>Headroom is free software under the GNU General Public License, version 3 or later, printed below.
 
 It is built with:
   Qt, GNU Lesser General Public License 3
@@ -359,2060 +359,2103 @@ It is built with:
   {fmt} by Victor Zverovich and contributors, MIT licence
   tl::expected by Sy Brand, CC0
 </source>
-            <translation>Headroom 是自由软件，遵循 GNU 通用公共许可证第 3 版或更高版本，全文见下。
+        <translation>Headroom 是自由软件，按 GNU 通用公共许可证第 3 版或更高版本发布，许可证全文见下。
 
-所用的库：
+它使用了：
   Qt，GNU 宽通用公共许可证第 3 版
-  QCustomPlot，Emanuel Eichhammer，GNU 通用公共许可证第 3 版或更高版本
-  yaml-cpp，Jesse Beder，MIT 许可证
-  {fmt}，Victor Zverovich 及贡献者，MIT 许可证
-  tl::expected，Sy Brand，CC0
+  QCustomPlot，作者 Emanuel Eichhammer，GNU 通用公共许可证第 3 版或更高版本
+  yaml-cpp，作者 Jesse Beder，MIT 许可证
+  {fmt}，作者 Victor Zverovich 及贡献者，MIT 许可证
+  tl::expected，作者 Sy Brand，CC0
 </translation>
-        </message>
-        <message>
-            <source>Licences</source>
-            <translation>许可证</translation>
-        </message>
-        <message>
-            <source>Explorer for the GPU memory of training runs.
+    </message>
+    <message>
+        <source>Licences</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Explorer for the GPU memory of training runs.
 Where is the peak, why is it there, and what is the smallest change that fits?</source>
-            <translation>训练任务的 GPU 显存分析工具。
-峰值在哪里，为什么在那里，最小要改什么才放得下？</translation>
-        </message>
-        <message>
-            <source>About Headroom</source>
-            <translation>关于 Headroom</translation>
-        </message>
-    </context>
-    <context>
-        <name>Knobs</name>
-        <message>
-            <source>Pipeline stages</source>
-            <translation>流水线阶段数</translation>
-        </message>
-        <message>
-            <source>Tensor parallel</source>
-            <translation>张量并行</translation>
-        </message>
-        <message>
-            <source>Data parallel</source>
-            <translation>数据并行</translation>
-        </message>
-        <message>
-            <source>Micro-batch size</source>
-            <translation>微批次大小</translation>
-        </message>
-        <message>
-            <source>Accumulation steps</source>
-            <translation>梯度累积步数</translation>
-        </message>
-        <message>
-            <source>Sequence length</source>
-            <translation>序列长度</translation>
-        </message>
-        <message>
-            <source>Recomputed layers</source>
-            <translation>重计算的层数</translation>
-        </message>
-        <message>
-            <source>GPUs that share the layers. More stages: fewer layers on each GPU, but more micro-batches in flight on the first ones. The global batch stays.</source>
-            <translation>分担各层的 GPU 数。阶段越多，每张 GPU 上的层越少，但前几个阶段上在途的微批次越多。全局批次不变。</translation>
-        </message>
-        <message>
-            <source>GPUs that share every layer. It must divide the attention heads.</source>
-            <translation>共同分担每一层的 GPU 数，必须整除注意力头数。</translation>
-        </message>
-        <message>
-            <source>Copies of the model that train on different samples. The memory of one GPU changes only where the state is sharded.</source>
-            <translation>在不同样本上训练的模型副本数。只有在状态被分片时，单张 GPU 的显存才会变化。</translation>
-        </message>
-        <message>
-            <source>Samples in one forward pass of one copy. The activations grow in proportion to it.</source>
-            <translation>一个副本一次前向的样本数。激活值与之成正比。</translation>
-        </message>
-        <message>
-            <source>Micro-batches per training step. It costs no memory beyond the micro-batches in flight.</source>
-            <translation>每个训练步的微批次数。除在途的微批次外不占显存。</translation>
-        </message>
-        <message>
-            <source>Tokens of one sample. The activations grow in proportion to it.</source>
-            <translation>一个样本的 token 数。激活值与之成正比。</translation>
-        </message>
-        <message>
-            <source>Layers of each stage whose activations are computed again in the backward pass.</source>
-            <translation>每个阶段中在反向时重新计算激活值的层数。</translation>
-        </message>
-        <message>
-            <source>None</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <source>Selective</source>
-            <translation>选择性</translation>
-        </message>
-        <message>
-            <source>Full</source>
-            <translation>完全</translation>
-        </message>
-    </context>
-    <context>
-        <name>Verdict</name>
-        <message>
-            <source>Peaks at %1 in %2 on stage %3. Choose a GPU to see whether it fits</source>
-            <translation>阶段 %3 在%2时达到峰值 %1。请选择 GPU 以判断是否放得下</translation>
-        </message>
-        <message>
-            <source>Does not fit: stage %1 peaks at %2 of %3 in %4, %5 over</source>
-            <translation>放不下：阶段 %1 在%4时峰值 %2，容量 %3，超出 %5</translation>
-        </message>
-        <message>
-            <source>Tight: stage %1 peaks at %2 of %3 in %4, only %5 left</source>
-            <translation>勉强：阶段 %1 在%4时峰值 %2，容量 %3，仅剩 %5</translation>
-        </message>
-        <message>
-            <source>Fits: stage %1 peaks at %2 of %3 in %4, %5 left</source>
-            <translation>放得下：阶段 %1 在%4时峰值 %2，容量 %3，剩余 %5</translation>
-        </message>
-        <message>
-            <source>textbook recipe, k = %1 set by you</source>
-            <translation>教科书公式，k = %1（由您设定）</translation>
-        </message>
-        <message>
-            <source>textbook recipe, k = %1 derived</source>
-            <translation>教科书公式，k = %1（推导得出）</translation>
-        </message>
-        <message>
-            <source>%1 % above the log's peak</source>
-            <translation>比日志峰值高 %1 %</translation>
-        </message>
-        <message>
-            <source>%1 % below the log's peak</source>
-            <translation>比日志峰值低 %1 %</translation>
-        </message>
-        <message>
-            <source>Measured peak %1 in %2, step %3 (%4). Choose a GPU to see how much is left</source>
-            <translation>实测峰值 %1，%2，第 %3 步（%4）。请选择 GPU 以查看余量</translation>
-        </message>
-        <message>
-            <source>Measured peak %1 of %2 in %3, step %4 (%5)</source>
-            <translation>实测峰值 %1，容量 %2，%3，第 %4 步（%5）</translation>
-        </message>
-        <message>
-            <source>allocated, as logged</source>
-            <translation>已分配，取自日志</translation>
-        </message>
-        <message>
-            <source>forward</source>
-            <translation>前向</translation>
-        </message>
-        <message>
-            <source>backward</source>
-            <translation>反向</translation>
-        </message>
-        <message>
-            <source>optimizer</source>
-            <translation>优化器</translation>
-        </message>
-        <message>
-            <source>No estimate: %1</source>
-            <translation>无法估算：%1</translation>
-        </message>
-    </context>
-    <context>
-        <name>core</name>
-        <message>
-            <source>%1 GPUs cannot be divided into groups of %2</source>
-            <translation>%1 张 GPU 无法分成每组 %2 张</translation>
-        </message>
-        <message>
-            <source>a global batch of %1 is not a multiple of %2 samples per micro-step</source>
-            <translation>全局批次 %1 不是每微步 %2 个样本的整数倍</translation>
-        </message>
-        <message>
-            <source>must be at least 1</source>
-            <translation>至少为 1</translation>
-        </message>
-        <message>
-            <source>is longer than any training sequence</source>
-            <translation>超过任何训练序列的长度</translation>
-        </message>
-        <message>
-            <source>a stage has only %1 layers</source>
-            <translation>一个阶段只有 %1 层</translation>
-        </message>
-        <message>
-            <source>there is no such file</source>
-            <translation>没有这个文件</translation>
-        </message>
-        <message>
-            <source>is not a regular file</source>
-            <translation>不是普通文件</translation>
-        </message>
-        <message>
-            <source>cannot be read: permission denied or damaged</source>
-            <translation>无法读取：没有权限或已损坏</translation>
-        </message>
-        <message>
-            <source>is empty</source>
-            <translation>是空文件</translation>
-        </message>
-        <message>
-            <source>is binary, neither a log nor a config</source>
-            <translation>是二进制文件，既不是日志也不是配置</translation>
-        </message>
-        <message>
-            <source>was replaced by %1: one config is open at a time</source>
-            <translation>已被 %1 取代：一次只能打开一个配置</translation>
-        </message>
-        <message>
-            <source>has no line with phase=, step= and peak_alloc= in it, so there is nothing to draw</source>
-            <translation>没有同时含 phase=、step= 和 peak_alloc= 的行，因此没有可绘制的内容</translation>
-        </message>
-        <message>
-            <source>no config is open</source>
-            <translation>没有打开配置</translation>
-        </message>
-        <message>
-            <source>the file has changed since it was opened; reload it first</source>
-            <translation>文件在打开后已被修改；请先重新载入</translation>
-        </message>
-        <message>
-            <source>“%1” is not understood here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a number of parameters</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>A model needs an id, model.layers and model.hidden</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>A GPU needs an id and its memory</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file is empty</source>
-            <translation>文件为空</translation>
-        </message>
-        <message>
-            <source>the file is UTF-16 text; save it as UTF-8</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file is binary, not text</source>
-            <translation>文件是二进制，不是文本</translation>
-        </message>
-        <message>
-            <source>the line is not valid UTF-8 text</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file holds no settings, only comments or blanks</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file is not a mapping of keys to values</source>
-            <translation>文件不是键值映射</translation>
-        </message>
-        <message>
-            <source>“%1” can't be set to “%2” without rewriting more of the file</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the change would also change “%1”, which shares the value of line %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the change would also add “%1”</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file is larger than %1 MiB, so it is hardly a config</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” can't be set to “%2”: the file would no longer be readable (%3)</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>where the value of “%1” stands in the file could not be told, so it is not changed</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>replacing the text block of “%1” would lose the comment after its first line</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” holds several values; a single one can't take their place</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>replacing the list “%1” would lose the comments in it</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” can't be added below a value without a place of its own</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the end of the mapping that “%1” belongs to could not be found</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is shared through the anchor on line %2; change it there</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” names a place in a list, but there is a mapping</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” comes from a merged mapping on line %2; change it there</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>there is no list for “%1” to be added to</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” can't be added to a mapping without braces inside a list</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not in the list, which has %2 values</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” can't be added: the file has a single value where its mapping would be</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a key</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 comes from %2, not from this file, so it can't be changed here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 can be changed but not removed</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%2 has no key for %1</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>there is no place for %1 in this file: other values stand where “%2” would be</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 is the number of items of “%2”; it can't be written</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>with its aliases expanded, the file holds more than %1 values, %2 levels or %3 MiB</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is already on line %2; the last one, on line %3, is used</source>
-            <translation>“%1”已在第 %2 行出现；使用第 %3 行的最后一个</translation>
-        </message>
-        <message>
-            <source>only mappings can be merged with &lt;&lt;; this is not one</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>this key is a list or a mapping itself; it is not read</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>you have no permission for this file</source>
-            <translation>您没有此文件的权限</translation>
-        </message>
-        <message>
-            <source>this is a folder, not a file</source>
-            <translation>这是文件夹，不是文件</translation>
-        </message>
-        <message>
-            <source>there is no space left on the disk</source>
-            <translation>磁盘空间不足</translation>
-        </message>
-        <message>
-            <source>the system refused: %1</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>this is not a regular file</source>
-            <translation>这不是普通文件</translation>
-        </message>
-        <message>
-            <source>a mapping belongs here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>a single value belongs here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” names no scope of this file</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a field of a plan</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a transform; there are not, size and count</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not known here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is missing here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>no known config format has these keys; a config has blocks such as parallel, train or recompute</source>
-            <translation>没有已知的配置格式含有这些键；配置应有 parallel、train 或 recompute 等块</translation>
-        </message>
-        <message>
-            <source>“%1” is neither a model preset nor a file; headroom-cli models lists the presets</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>this file does not describe a model: neither layers nor hidden size</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a GPU known here; give its capacity, or see headroom-cli gpus</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a model known here</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not used: “%2” on line %3 sets the same and comes first</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is filled in by another program, so %2 is not known from this file</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a size such as 80GiB, which %2 needs</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 more keys are not of this format, so they are not used</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is a single value; its keys belong below it</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a key of this format, so it is not used</source>
-            <translation>“%1”不是此格式的键，因此未使用</translation>
-        </message>
-        <message>
-            <source>“%1” is not a key of this format, so it is not used; is “%2” meant?</source>
-            <translation>“%1”不是此格式的键，因此未使用；是否指“%2”？</translation>
-        </message>
-        <message>
-            <source>“%1” is not a block of this format, so it is not used; is “%2” meant?</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not one of the values of %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a kind of model known here: what it does without saying so in the file (gated MLP, biases, norms) is not known</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a precision recipe known here; fp32, bf16-mixed and megatron-bf16 are some</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>granularity is %1 and enabled is not written, so recompute is taken as enabled</source>
-            <translation>granularity 为 %1 而未写 enabled，因此视为启用重计算</translation>
-        </message>
-        <message>
-            <source>granularity is selective, but neither num_layers nor modules says what is recomputed</source>
-            <translation>granularity 为 selective，但 num_layers 和 modules 均未说明重计算哪些部分</translation>
-        </message>
-        <message>
-            <source>the alias %1 stands inside the anchor it names, so the value would contain itself</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the quote that opens here is not closed</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>values are nested more than %1 deep</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file holds more than %1 values</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>this is not valid YAML or JSON: %1</source>
-            <translation>不是有效的 YAML 或 JSON：%1</translation>
-        </message>
-        <message>
-            <source>the line is indented with a tab, which YAML does not allow; use blanks</source>
-            <translation>该行用制表符缩进，YAML 不允许；请用空格</translation>
-        </message>
-        <message>
-            <source>comments with // are neither YAML nor JSON; use #</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the text from here on does not belong to what is above it; is the indentation right?</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>a second document begins here; only the first one is read</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 is not known</source>
-            <translation>%1 未知</translation>
-        </message>
-        <message>
-            <source>The layers cannot be split over the pipeline stages as asked</source>
-            <translation>各层无法按要求分到流水线各阶段</translation>
-        </message>
-        <message>
-            <source>Textbook</source>
-            <translation>教科书</translation>
-        </message>
-        <message>
-            <source>This model</source>
-            <translation>本模型</translation>
-        </message>
-        <message>
-            <source>Attention</source>
-            <translation>注意力</translation>
-        </message>
-        <message>
-            <source>MLP</source>
-            <translation>MLP</translation>
-        </message>
-        <message>
-            <source>Latent attention, norms and biases</source>
-            <translation>潜在注意力、归一化和偏置</translation>
-        </message>
-        <message>
-            <source>Norms and biases</source>
-            <translation>归一化和偏置</translation>
-        </message>
-        <message>
-            <source>Block parameters</source>
-            <translation>每层参数</translation>
-        </message>
-        <message>
-            <source>Routed experts</source>
-            <translation>路由专家</translation>
-        </message>
-        <message>
-            <source>Attention, router and norms</source>
-            <translation>注意力、路由器和归一化</translation>
-        </message>
-        <message>
-            <source>Parameters on stage %1</source>
-            <translation>阶段 %1 上的参数</translation>
-        </message>
-        <message>
-            <source>%1 layers: linear layers</source>
-            <translation>%1 层：线性层</translation>
-        </message>
-        <message>
-            <source>Embedding and output layer</source>
-            <translation>嵌入层和输出层</translation>
-        </message>
-        <message>
-            <source>LoRA adapters</source>
-            <translation>LoRA 适配器</translation>
-        </message>
-        <message>
-            <source>Vision encoder</source>
-            <translation>视觉编码器</translation>
-        </message>
-        <message>
-            <source>Projector</source>
-            <translation>投影层</translation>
-        </message>
-        <message>
-            <source>Static state</source>
-            <translation>静态状态</translation>
-        </message>
-        <message>
-            <source>Parameters</source>
-            <translation>参数</translation>
-        </message>
-        <message>
-            <source>Gradients</source>
-            <translation>梯度</translation>
-        </message>
-        <message>
-            <source>fp32 gradient copies</source>
-            <translation>fp32 梯度副本</translation>
-        </message>
-        <message>
-            <source>Master weights</source>
-            <translation>主权重</translation>
-        </message>
-        <message>
-            <source>Optimizer moments</source>
-            <translation>优化器动量</translation>
-        </message>
-        <message>
-            <source>Activations of one micro-batch</source>
-            <translation>一个微批次的激活值</translation>
-        </message>
-        <message>
-            <source>k of a whole layer, given</source>
-            <translation>整层的 k，给定</translation>
-        </message>
-        <message>
-            <source>k of a whole layer, from its tensors</source>
-            <translation>整层的 k，由其张量得出</translation>
-        </message>
-        <message>
-            <source>k after recomputation</source>
-            <translation>重计算后的 k</translation>
-        </message>
-        <message>
-            <source>k on this GPU</source>
-            <translation>此 GPU 上的 k</translation>
-        </message>
-        <message>
-            <source>In flight on stage %1</source>
-            <translation>阶段 %1 上在途</translation>
-        </message>
-        <message>
-            <source>Vision encoder, frozen, and projector: one micro-batch</source>
-            <translation>视觉编码器（冻结）和投影层：一个微批次</translation>
-        </message>
-        <message>
-            <source>Vision encoder, one micro-batch</source>
-            <translation>视觉编码器，一个微批次</translation>
-        </message>
-        <message>
-            <source>Peak, allocated</source>
-            <translation>峰值，已分配</translation>
-        </message>
-        <message>
-            <source>Forward</source>
-            <translation>前向</translation>
-        </message>
-        <message>
-            <source>Backward</source>
-            <translation>反向</translation>
-        </message>
-        <message>
-            <source>Optimizer step</source>
-            <translation>优化器步</translation>
-        </message>
-        <message>
-            <source>Working set of recomputation</source>
-            <translation>重计算的工作集</translation>
-        </message>
-        <message>
-            <source>Device</source>
-            <translation>设备</translation>
-        </message>
-        <message>
-            <source>%1 layers cannot be split over %2 pipeline stages as asked</source>
-            <translation>%1 层无法按要求分到 %2 个流水线阶段</translation>
-        </message>
-        <message>
-            <source>the tapes do not describe %1</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the sizes of the plan are beyond what any machine holds</source>
-            <translation>方案的规模超出任何机器的容量</translation>
-        </message>
-        <message>
-            <source>Micro-batch %1 → %2, accumulate %3</source>
-            <translation>微批次 %1 → %2，累积 %3</translation>
-        </message>
-        <message>
-            <source>Recompute every layer</source>
-            <translation>重计算每一层</translation>
-        </message>
-        <message>
-            <source>Pipeline stages %1 → %2 (twice the GPUs)</source>
-            <translation>流水线阶段 %1 → %2（GPU 加倍）</translation>
-        </message>
-        <message>
-            <source>%1 = %2</source>
-            <translation>%1 = %2</translation>
-        </message>
-        <message>
-            <source>%1 = %2 (%3)</source>
-            <translation>%1 = %2（%3）</translation>
-        </message>
-        <message>
-            <source>step %1, %2 allocated</source>
-            <translation>第 %1 步，已分配 %2</translation>
-        </message>
-        <message>
-            <source>step %1, rank %3, %2 allocated</source>
-            <translation>第 %1 步，rank %3，已分配 %2</translation>
-        </message>
-        <message>
-            <source>%1 × %2 × %3 = %4, but the global batch is %5</source>
-            <translation>%1 × %2 × %3 = %4，但全局批次为 %5</translation>
-        </message>
-        <message>
-            <source>Set accumulation to %1</source>
-            <translation>将累积设为 %1</translation>
-        </message>
-        <message>
-            <source>Set the global batch to %1</source>
-            <translation>将全局批次设为 %1</translation>
-        </message>
-        <message>
-            <source>Micro-batch was taken for the global batch</source>
-            <translation>微批次被当成了全局批次</translation>
-        </message>
-        <message>
-            <source>micro_batch_size is the samples of one forward on one GPU, and activations grow with it. Here it equals the global batch of %1, which %2 accumulation steps and %3 data-parallel ranks are meant to share.</source>
-            <translation>micro_batch_size 是一张 GPU 一次前向的样本数，激活值随之增长。这里它等于全局批次 %1，而全局批次本应由 %2 个累积步和 %3 个数据并行 rank 分担。</translation>
-        </message>
-        <message>
-            <source>Micro-batch %1 → %2</source>
-            <translation>微批次 %1 → %2</translation>
-        </message>
-        <message>
-            <source>Global batch does not match</source>
-            <translation>全局批次不一致</translation>
-        </message>
-        <message>
-            <source>Peak is in forward</source>
-            <translation>峰值在前向</translation>
-        </message>
-        <message>
-            <source>Activations or the sequence length fill the memory; a smaller micro-batch and recompute act most directly.</source>
-            <translation>激活值或序列长度占满显存；减小微批次和启用重计算最直接。</translation>
-        </message>
-        <message>
-            <source>Peak is in backward</source>
-            <translation>峰值在反向</translation>
-        </message>
-        <message>
-            <source>Activations and gradients are alive together; recompute gains most here.</source>
-            <translation>激活值和梯度同时存在；重计算在此收益最大。</translation>
-        </message>
-        <message>
-            <source>Peak is in the optimizer step</source>
-            <translation>峰值在优化器步</translation>
-        </message>
-        <message>
-            <source>Static state (optimizer state, master weights) fills the memory; the micro-batch hardly matters. Split the layers further or lower the precision of the optimizer state.</source>
-            <translation>静态状态（优化器状态、主权重）占满显存；微批次几乎无关。请进一步切分各层，或降低优化器状态的精度。</translation>
-        </message>
-        <message>
-            <source>The peaks never fall: statistics were not reset</source>
-            <translation>峰值从不下降：统计未被重置</translation>
-        </message>
-        <message>
-            <source>Every value is at least as large as the one before it, so they are running maxima and do not tell which phase peaks. Call torch.cuda.reset_peak_memory_stats() before each phase.</source>
-            <translation>每个值都不小于前一个，因此是累计最大值，无法说明哪个阶段出现峰值。请在每个阶段前调用 torch.cuda.reset_peak_memory_stats()。</translation>
-        </message>
-        <message>
-            <source>Reserved exceeds allocated by %1</source>
-            <translation>已保留比已分配多 %1</translation>
-        </message>
-        <message>
-            <source>The caching allocator keeps blocks for reuse. That is normal, no leak, and no sign that recompute is off: judge recompute by the allocated peak.</source>
-            <translation>缓存分配器保留内存块以供复用。这是正常的，不是泄漏，也不说明重计算未生效：应以已分配峰值判断重计算。</translation>
-        </message>
-        <message>
-            <source>step %1: %2 reserved</source>
-            <translation>第 %1 步：已保留 %2</translation>
-        </message>
-        <message>
-            <source>%1 layers do not divide over %2 stages</source>
-            <translation>%1 层不能平均分到 %2 个阶段</translation>
-        </message>
-        <message>
-            <source>Some frameworks refuse this; others give some stages %1 layers and the rest %2. The estimate takes the uneven split with the larger stages first.</source>
-            <translation>有些框架会拒绝；另一些会给部分阶段 %1 层，其余 %2 层。估算采用较大阶段在前的不均匀切分。</translation>
-        </message>
-        <message>
-            <source>Pipeline stages %1 → %2</source>
-            <translation>流水线阶段 %1 → %2</translation>
-        </message>
-        <message>
-            <source>Micro-batches in flight: %1 → %2</source>
-            <translation>在途微批次：%1 → %2</translation>
-        </message>
-        <message>
-            <source>Pipeline %1 → %2 keeps %3 micro-batches on stage 0: their activations add %4, fewer layers per stage change the static state by %5.</source>
-            <translation>流水线 %1 → %2 使阶段 0 保留 %3 个微批次：其激活值增加 %4，每阶段层数减少使静态状态变化 %5。</translation>
-        </message>
-        <message>
-            <source>Recompute is written but not in effect</source>
-            <translation>写了重计算但未生效</translation>
-        </message>
-        <message>
-            <source>Recompute is enabled with granularity none: nothing is recomputed.</source>
-            <translation>启用了重计算但 granularity 为 none：没有任何重计算。</translation>
-        </message>
-        <message>
-            <source>Granularity is %1, but recompute is not enabled, and that wins: nothing is recomputed.</source>
-            <translation>granularity 为 %1，但重计算未启用，以后者为准：没有任何重计算。</translation>
-        </message>
-        <message>
-            <source>Enable recompute (%1)</source>
-            <translation>启用重计算（%1）</translation>
-        </message>
-        <message>
-            <source>“%1” is not a whole number, which %2 needs</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a number, which %2 needs</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is neither true nor false, which %2 needs</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%2 is not a field of a plan</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 is %2; it must be between %3 and %4</source>
-            <translation>%1 为 %2；必须介于 %3 和 %4 之间</translation>
-        </message>
-        <message>
-            <source>%1 = %2 does not divide %3 = %4</source>
-            <translation>%1 = %2 不能整除 %3 = %4</translation>
-        </message>
-        <message>
-            <source>sequence parallelism does nothing without tensor parallelism</source>
-            <translation>没有张量并行时，序列并行不起作用</translation>
-        </message>
-        <message>
-            <source>%1 GPUs cannot be divided into groups of %2 (tensor × pipeline × context parallel)</source>
-            <translation>%1 张 GPU 无法分成每组 %2 张（张量 × 流水线 × 上下文并行）</translation>
-        </message>
-        <message>
-            <source>%1 layers of a stage cannot be split into %2 chunks</source>
-            <translation>一个阶段的 %1 层无法切成 %2 块</translation>
-        </message>
-        <message>
-            <source>%1= has no readable value: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= is negative: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= is not a finite number: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= is larger than any real value: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= has an unknown unit: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= is a fraction without a unit: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= has a comma between digits, which could mean two numbers: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1= is not a number of the expected kind: %2</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>line numbers are counted up to %1 only</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>there are more than %1 phase names; the others are read as one</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>reading it is not permitted</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>it is not a regular file</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>it can't be opened: %1</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the folder holds no files</source>
-            <translation>文件夹中没有文件</translation>
-        </message>
-        <message>
-            <source>no log file was named</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>%1 files are more than can be read at once</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file is compressed; unpack it with %1 first</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file is UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8 first</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file holds binary data, not text</source>
-            <translation>文件含二进制数据，不是文本</translation>
-        </message>
-        <message>
-            <source>the line is longer than %1 KiB and was not read</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file ends inside this line; it may still be being written</source>
-            <translation>文件在此行中间结束；可能仍在写入</translation>
-        </message>
-        <message>
-            <source>phase= and peak_alloc= stand here without step=</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>reading stopped with an error: %1</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>the file became shorter while it was read; open it again</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>reading was cancelled</source>
-            <translation>读取已取消</translation>
-        </message>
-        <message>
-            <source>there is not enough memory to read this log</source>
-            <translation type="unfinished" />
-        </message>
-        <message>
-            <source>“%1” is not a unit of size; use B, KiB, MiB, GiB, MB or GB</source>
-            <translation>“%1”不是容量单位；请用 B、KiB、MiB、GiB、MB 或 GB</translation>
-        </message>
-        <message>
-            <source>“%1” is not a size</source>
-            <translation>“%1”不是容量</translation>
-        </message>
-        <message>
-            <source>“%1” is not a size a GPU can have</source>
-            <translation type="unfinished" />
-        </message>
-    </context>
-    <context>
-        <name>headroom::Actions</name>
-        <message>
-            <source>&amp;Undo</source>
-            <translation>撤销(&amp;U)</translation>
-        </message>
-        <message>
-            <source>Takes back the last change to the plan</source>
-            <translation>撤回上一次改动</translation>
-        </message>
-        <message>
-            <source>&amp;Redo</source>
-            <translation>重做(&amp;R)</translation>
-        </message>
-        <message>
-            <source>Makes the change again that was taken back</source>
-            <translation>重新做出被撤回的改动</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::CapacityLine</name>
-        <message>
-            <source>capacity %1</source>
-            <translation>容量 %1</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ChartExport</name>
-        <message>
-            <source>PNG image (*.png)</source>
-            <translation>PNG 图像 (*.png)</translation>
-        </message>
-        <message>
-            <source>PDF document (*.pdf)</source>
-            <translation>PDF 文档 (*.pdf)</translation>
-        </message>
-        <message>
-            <source>SVG drawing (*.svg)</source>
-            <translation>SVG 图形 (*.svg)</translation>
-        </message>
-        <message>
-            <source>Save image</source>
-            <translation>保存图像</translation>
-        </message>
-        <message>
-            <source>%1: charts are saved as .png, .pdf or .svg.</source>
-            <translation>%1：图表保存为 .png、.pdf 或 .svg。</translation>
-        </message>
-        <message>
-            <source>%1: the chart could not be drawn.</source>
-            <translation>%1：无法绘制图表。</translation>
-        </message>
-        <message>
-            <source>%1: %2.</source>
-            <translation>%1：%2。</translation>
-        </message>
-        <message>
-            <source>&amp;Copy image</source>
-            <translation>复制图像(&amp;C)</translation>
-        </message>
-        <message>
-            <source>&amp;Save image…</source>
-            <translation>保存图像(&amp;S)…</translation>
-        </message>
-        <message>
-            <source>Copy &amp;values</source>
-            <translation>复制数值(&amp;V)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ChartLegend</name>
-        <message>
-            <source>Show or hide %1</source>
-            <translation>显示或隐藏%1</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::DiffPanel</name>
-        <message>
-            <source>Whole file</source>
-            <translation>整个文件</translation>
-        </message>
-        <message>
-            <source>Copy diff</source>
-            <translation>复制差异</translation>
-        </message>
-        <message>
-            <source>Export…</source>
-            <translation>导出…</translation>
-        </message>
-        <message>
-            <source>Open a config to see here what your changes do to it.</source>
-            <translation>打开一个配置文件，即可在此看到改动对它的影响。</translation>
-        </message>
-        <message>
-            <source>These changes cannot be written to the config: %1</source>
-            <translation>这些改动无法写入配置：%1</translation>
-        </message>
-        <message>
-            <source>Nothing changed. Turn a knob to see here what it does to %1.</source>
-            <translation>没有改动。调整参数后，可在此看到对 %1 的影响。</translation>
-        </message>
-        <message numerus="yes">
-            <source>%1, %n changed line(s); everything else stays to the byte</source>
-            <translation>
-                <numerusform>%1，%n 行改动；其余逐字节保持不变</numerusform>
-            </translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::DiffView</name>
-        <message>
-            <source>Changes to the config</source>
-            <translation>对配置的改动</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::DropOverlay</name>
-        <message>
-            <source>Drop to open</source>
-            <translation>松开即可打开</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ExportDialog</name>
-        <message>
-            <source>&amp;Keep both</source>
-            <translation>两者都保留(&amp;K)</translation>
-        </message>
-        <message>
-            <source>Export config</source>
-            <translation>导出配置</translation>
-        </message>
-        <message>
-            <source>&amp;Save to:</source>
-            <translation>保存到(&amp;S)：</translation>
-        </message>
-        <message>
-            <source>&amp;Browse…</source>
-            <translation>浏览(&amp;B)…</translation>
-        </message>
-        <message>
-            <source>What changes; everything else stays to the byte:</source>
-            <translation>以下为改动；其余逐字节保持不变：</translation>
-        </message>
-        <message>
-            <source>Nothing changed, so there is nothing to export.</source>
-            <translation>没有改动，无需导出。</translation>
-        </message>
-        <message>
-            <source>No config is open.</source>
-            <translation>没有打开配置文件。</translation>
-        </message>
-        <message>
-            <source>Give a file to write to.</source>
-            <translation>请给出要写入的文件。</translation>
-        </message>
-        <message>
-            <source>%1 is a folder; give the name of a file.</source>
-            <translation>%1 是文件夹；请给出文件名。</translation>
-        </message>
-        <message>
-            <source>There is no folder %1.</source>
-            <translation>文件夹 %1 不存在。</translation>
-        </message>
-        <message>
-            <source>%1 has changed since it was opened. Reload it first, or save under another name.</source>
-            <translation>%1 在打开后已被修改。请先重新载入，或以其他名称保存。</translation>
-        </message>
-        <message>
-            <source>&amp;Overwrite</source>
-            <translation>覆盖(&amp;O)</translation>
-        </message>
-        <message>
-            <source>&amp;Export</source>
-            <translation>导出(&amp;E)</translation>
-        </message>
-        <message>
-            <source>This is the config that was opened. Keep both saves to %1 instead.</source>
-            <translation>这是已打开的配置文件。“两者都保留”会保存到 %1。</translation>
-        </message>
-        <message>
-            <source>%1 exists already. Keep both saves to %2 instead.</source>
-            <translation>%1 已存在。“两者都保留”会保存到 %2。</translation>
-        </message>
-        <message>
-            <source>The opened config stays as it is.</source>
-            <translation>已打开的配置文件保持不变。</translation>
-        </message>
-        <message>
-            <source>Configs (*.yaml *.yml *.json);;All files (*)</source>
-            <translation>配置文件 (*.yaml *.yml *.json);;所有文件 (*)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::FileCommands</name>
-        <message>
-            <source>Open logs and configs</source>
-            <translation>打开日志和配置</translation>
-        </message>
-        <message>
-            <source>All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)</source>
-            <translation>所有文件 (*);;日志 (*.log *.txt *.out *.err);;配置文件 (*.yaml *.yml *.json)</translation>
-        </message>
-        <message>
-            <source>Open model file</source>
-            <translation>打开模型文件</translation>
-        </message>
-        <message>
-            <source>Models (*.json *.yaml *.yml);;All files (*)</source>
-            <translation>模型 (*.json *.yaml *.yml);;所有文件 (*)</translation>
-        </message>
-        <message>
-            <source>Exported to %1</source>
-            <translation>已导出到 %1</translation>
-        </message>
-        <message>
-            <source>Changes not exported</source>
-            <translation>改动尚未导出</translation>
-        </message>
-        <message>
-            <source>The changes to %1 have not been exported.</source>
-            <translation>对 %1 的改动尚未导出。</translation>
-        </message>
-        <message>
-            <source>&amp;Export…</source>
-            <translation>导出(&amp;E)…</translation>
-        </message>
-        <message>
-            <source>&amp;Discard</source>
-            <translation>放弃(&amp;D)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::FindingCard</name>
-        <message>
-            <source>Error</source>
-            <translation>错误</translation>
-        </message>
-        <message>
-            <source>Warning</source>
-            <translation>警告</translation>
-        </message>
-        <message>
-            <source>Note</source>
-            <translation>提示</translation>
-        </message>
-        <message>
-            <source>Makes this change to the plan; it can be undone</source>
-            <translation>做出此改动；可以撤销</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::FindingsPanel</name>
-        <message>
-            <source>Nothing to find fault with.
+        <translation>训练任务的显存分析工具。
+峰值出现在哪里、为什么出现、最小改动多少才放得下？</translation>
+    </message>
+    <message>
+        <source>About Headroom</source>
+        <translation>关于 Headroom</translation>
+    </message>
+</context>
+<context>
+    <name>Knobs</name>
+    <message>
+        <source>Pipeline stages</source>
+        <translation>流水线级数</translation>
+    </message>
+    <message>
+        <source>Tensor parallel</source>
+        <translation>张量并行</translation>
+    </message>
+    <message>
+        <source>Data parallel</source>
+        <translation>数据并行</translation>
+    </message>
+    <message>
+        <source>Micro-batch size</source>
+        <translation>微批次大小</translation>
+    </message>
+    <message>
+        <source>Accumulation steps</source>
+        <translation>梯度累积步数</translation>
+    </message>
+    <message>
+        <source>Sequence length</source>
+        <translation>序列长度</translation>
+    </message>
+    <message>
+        <source>Recomputed layers</source>
+        <translation>重计算层数</translation>
+    </message>
+    <message>
+        <source>GPUs that share the layers. More stages: fewer layers on each GPU, but more micro-batches in flight on the first ones. The global batch stays.</source>
+        <translation>分摊各层的 GPU 数。级数越多，每张 GPU 上的层越少，但靠前的流水级在途微批次越多。全局批次不变。</translation>
+    </message>
+    <message>
+        <source>GPUs that share every layer. It must divide the attention heads.</source>
+        <translation>共同分担每一层的 GPU 数，必须能整除注意力头数。</translation>
+    </message>
+    <message>
+        <source>Copies of the model that train on different samples. The memory of one GPU changes only where the state is sharded.</source>
+        <translation>用不同样本训练的模型副本数。只有状态被切分时，单张 GPU 的显存才会变化。</translation>
+    </message>
+    <message>
+        <source>Samples in one forward pass of one copy. The activations grow in proportion to it.</source>
+        <translation>一个副本一次前向的样本数。激活值与它成正比。</translation>
+    </message>
+    <message>
+        <source>Micro-batches per training step. It costs no memory beyond the micro-batches in flight.</source>
+        <translation>每个训练步的微批次数。除在途微批次外不占用额外显存。</translation>
+    </message>
+    <message>
+        <source>Tokens of one sample. The activations grow in proportion to it.</source>
+        <translation>一个样本的 token 数。激活值与它成正比。</translation>
+    </message>
+    <message>
+        <source>Layers of each stage whose activations are computed again in the backward pass.</source>
+        <translation>每个流水级中，反向时重新计算激活值的层数。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Selective</source>
+        <translation>选择性</translation>
+    </message>
+    <message>
+        <source>Full</source>
+        <translation>全部</translation>
+    </message>
+</context>
+<context>
+    <name>Verdict</name>
+    <message>
+        <source>Peaks at %1 in %2 on stage %3. Choose a GPU to see whether it fits</source>
+        <translation>峰值 %1，在流水级 %3 的%2。选择 GPU 后可判断是否放得下</translation>
+    </message>
+    <message>
+        <source>Does not fit: stage %1 peaks at %2 of %3 in %4, %5 over</source>
+        <translation>放不下：流水级 %1 的峰值在%4，达 %2 / %3，超出 %5</translation>
+    </message>
+    <message>
+        <source>Tight: stage %1 peaks at %2 of %3 in %4, only %5 left</source>
+        <translation>余量很小：流水级 %1 的峰值在%4，达 %2 / %3，仅剩 %5</translation>
+    </message>
+    <message>
+        <source>Fits: stage %1 peaks at %2 of %3 in %4, %5 left</source>
+        <translation>放得下：流水级 %1 的峰值在%4，达 %2 / %3，剩余 %5</translation>
+    </message>
+    <message>
+        <source>textbook recipe, k = %1 set by you</source>
+        <translation>教科书公式，k = %1（由您设定）</translation>
+    </message>
+    <message>
+        <source>textbook recipe, k = %1 derived</source>
+        <translation>教科书公式，k = %1（推导得出）</translation>
+    </message>
+    <message>
+        <source>%1 % above the log&apos;s peak</source>
+        <translation>比日志峰值高 %1 %</translation>
+    </message>
+    <message>
+        <source>%1 % below the log&apos;s peak</source>
+        <translation>比日志峰值低 %1 %</translation>
+    </message>
+    <message>
+        <source>Measured peak %1 in %2, step %3 (%4). Choose a GPU to see how much is left</source>
+        <translation>实测峰值 %1，出现在 %2 阶段第 %3 步（%4）。选择 GPU 后可看到余量</translation>
+    </message>
+    <message>
+        <source>Measured peak %1 of %2 in %3, step %4 (%5)</source>
+        <translation>实测峰值 %1 / %2，出现在 %3 阶段第 %4 步（%5）</translation>
+    </message>
+    <message>
+        <source>allocated, as logged</source>
+        <translation>已分配，按日志记录</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>优化器阶段</translation>
+    </message>
+    <message>
+        <source>No estimate: %1</source>
+        <translation>无法估算：%1</translation>
+    </message>
+</context>
+<context>
+    <name>core</name>
+    <message>
+        <source>%1 GPUs cannot be divided into groups of %2</source>
+        <translation>%1 张 GPU 不能按每组 %2 张划分</translation>
+    </message>
+    <message>
+        <source>a global batch of %1 is not a multiple of %2 samples per micro-step</source>
+        <translation>全局批次 %1 不是每个微步 %2 个样本的整数倍</translation>
+    </message>
+    <message>
+        <source>must be at least 1</source>
+        <translation>至少为 1</translation>
+    </message>
+    <message>
+        <source>is longer than any training sequence</source>
+        <translation>超过任何训练序列的长度</translation>
+    </message>
+    <message>
+        <source>a stage has only %1 layers</source>
+        <translation>一个流水级只有 %1 层</translation>
+    </message>
+    <message>
+        <source>there is no such file</source>
+        <translation>没有这个文件</translation>
+    </message>
+    <message>
+        <source>is not a regular file</source>
+        <translation>不是普通文件</translation>
+    </message>
+    <message>
+        <source>cannot be read: permission denied or damaged</source>
+        <translation>无法读取：没有权限或文件损坏</translation>
+    </message>
+    <message>
+        <source>is empty</source>
+        <translation>是空文件</translation>
+    </message>
+    <message>
+        <source>is binary, neither a log nor a config</source>
+        <translation>是二进制文件，既不是日志也不是配置</translation>
+    </message>
+    <message>
+        <source>was replaced by %1: one config is open at a time</source>
+        <translation>已被 %1 取代：一次只能打开一个配置</translation>
+    </message>
+    <message>
+        <source>has no line with phase=, step= and peak_alloc= in it, so there is nothing to draw</source>
+        <translation>其中没有同时含 phase=、step= 和 peak_alloc= 的行，所以没有可绘制的内容</translation>
+    </message>
+    <message>
+        <source>no config is open</source>
+        <translation>没有打开的配置</translation>
+    </message>
+    <message>
+        <source>the file has changed since it was opened; reload it first</source>
+        <translation>文件打开后已被改动；请先重新加载</translation>
+    </message>
+    <message>
+        <source>“%1” is not understood here</source>
+        <translation>此处无法理解“%1”</translation>
+    </message>
+    <message>
+        <source>“%1” is not a number of parameters</source>
+        <translation>“%1”不是参数量</translation>
+    </message>
+    <message>
+        <source>A model needs an id, model.layers and model.hidden</source>
+        <translation>模型需要 id、model.layers 和 model.hidden</translation>
+    </message>
+    <message>
+        <source>A GPU needs an id and its memory</source>
+        <translation>GPU 需要 id 和显存容量</translation>
+    </message>
+    <message>
+        <source>the file is empty</source>
+        <translation>文件为空</translation>
+    </message>
+    <message>
+        <source>the file is UTF-16 text; save it as UTF-8</source>
+        <translation>文件是 UTF-16 文本；请另存为 UTF-8</translation>
+    </message>
+    <message>
+        <source>the file is binary, not text</source>
+        <translation>文件是二进制数据，不是文本</translation>
+    </message>
+    <message>
+        <source>the line is not valid UTF-8 text</source>
+        <translation>这一行不是有效的 UTF-8 文本</translation>
+    </message>
+    <message>
+        <source>the file holds no settings, only comments or blanks</source>
+        <translation>文件中没有设置，只有注释或空白</translation>
+    </message>
+    <message>
+        <source>the file is not a mapping of keys to values</source>
+        <translation>文件不是键值映射</translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t be set to “%2” without rewriting more of the file</source>
+        <translation>要把“%1”设为“%2”，就得改写文件的其他部分，因此不予修改</translation>
+    </message>
+    <message>
+        <source>the change would also change “%1”, which shares the value of line %2</source>
+        <translation>这一改动会同时改变“%1”，它与第 %2 行共用同一个值</translation>
+    </message>
+    <message>
+        <source>the change would also add “%1”</source>
+        <translation>这一改动会同时添加“%1”</translation>
+    </message>
+    <message>
+        <source>the file is larger than %1 MiB, so it is hardly a config</source>
+        <translation>文件大于 %1 MiB，不像是配置文件</translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t be set to “%2”: the file would no longer be readable (%3)</source>
+        <translation>不能把“%1”设为“%2”：文件将无法再读取（%3）</translation>
+    </message>
+    <message>
+        <source>where the value of “%1” stands in the file could not be told, so it is not changed</source>
+        <translation>无法确定“%1”的值在文件中的位置，因此未作改动</translation>
+    </message>
+    <message>
+        <source>replacing the text block of “%1” would lose the comment after its first line</source>
+        <translation>替换“%1”的文本块会丢失其首行后的注释</translation>
+    </message>
+    <message>
+        <source>“%1” holds several values; a single one can&apos;t take their place</source>
+        <translation>“%1”含有多个值，不能用单个值取代</translation>
+    </message>
+    <message>
+        <source>replacing the list “%1” would lose the comments in it</source>
+        <translation>替换列表“%1”会丢失其中的注释</translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t be added below a value without a place of its own</source>
+        <translation>不能把“%1”添加到一个没有独立位置的值之下</translation>
+    </message>
+    <message>
+        <source>the end of the mapping that “%1” belongs to could not be found</source>
+        <translation>找不到“%1”所属映射的结尾</translation>
+    </message>
+    <message>
+        <source>“%1” is shared through the anchor on line %2; change it there</source>
+        <translation>“%1”通过第 %2 行的锚点共用；请在那里修改</translation>
+    </message>
+    <message>
+        <source>“%1” names a place in a list, but there is a mapping</source>
+        <translation>“%1”指向列表中的位置，但那里是一个映射</translation>
+    </message>
+    <message>
+        <source>“%1” comes from a merged mapping on line %2; change it there</source>
+        <translation>“%1”来自第 %2 行合并的映射；请在那里修改</translation>
+    </message>
+    <message>
+        <source>there is no list for “%1” to be added to</source>
+        <translation>没有可以添加“%1”的列表</translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t be added to a mapping without braces inside a list</source>
+        <translation>不能把“%1”添加到列表内不带花括号的映射</translation>
+    </message>
+    <message>
+        <source>“%1” is not in the list, which has %2 values</source>
+        <translation>“%1”不在列表中，该列表有 %2 个值</translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t be added: the file has a single value where its mapping would be</source>
+        <translation>不能添加“%1”：文件中本应是映射的位置是一个单值</translation>
+    </message>
+    <message>
+        <source>“%1” is not a key</source>
+        <translation>“%1”不是键</translation>
+    </message>
+    <message>
+        <source>%1 comes from %2, not from this file, so it can&apos;t be changed here</source>
+        <translation>%1 来自 %2，而不是这个文件，因此不能在此修改</translation>
+    </message>
+    <message>
+        <source>%1 can be changed but not removed</source>
+        <translation>%1 可以修改，但不能删除</translation>
+    </message>
+    <message>
+        <source>%2 has no key for %1</source>
+        <translation>%2 中没有对应 %1 的键</translation>
+    </message>
+    <message>
+        <source>there is no place for %1 in this file: other values stand where “%2” would be</source>
+        <translation>这个文件中没有 %1 的位置：“%2”应在之处已有其他值</translation>
+    </message>
+    <message>
+        <source>%1 is the number of items of “%2”; it can&apos;t be written</source>
+        <translation>%1 是“%2”的项数，不能写入</translation>
+    </message>
+    <message>
+        <source>with its aliases expanded, the file holds more than %1 values, %2 levels or %3 MiB</source>
+        <translation>展开别名后，文件超过 %1 个值、%2 层嵌套或 %3 MiB</translation>
+    </message>
+    <message>
+        <source>“%1” is already on line %2; the last one, on line %3, is used</source>
+        <translation>“%1”在第 %2 行已出现；采用最后一个，即第 %3 行</translation>
+    </message>
+    <message>
+        <source>only mappings can be merged with &lt;&lt;; this is not one</source>
+        <translation>&lt;&lt; 只能合并映射；这不是映射</translation>
+    </message>
+    <message>
+        <source>this key is a list or a mapping itself; it is not read</source>
+        <translation>这个键本身是列表或映射；不予读取</translation>
+    </message>
+    <message>
+        <source>you have no permission for this file</source>
+        <translation>您没有访问这个文件的权限</translation>
+    </message>
+    <message>
+        <source>this is a folder, not a file</source>
+        <translation>这是文件夹，不是文件</translation>
+    </message>
+    <message>
+        <source>there is no space left on the disk</source>
+        <translation>磁盘空间不足</translation>
+    </message>
+    <message>
+        <source>the system refused: %1</source>
+        <translation>系统拒绝：%1</translation>
+    </message>
+    <message>
+        <source>this is not a regular file</source>
+        <translation>这不是普通文件</translation>
+    </message>
+    <message>
+        <source>a mapping belongs here</source>
+        <translation>此处应为映射</translation>
+    </message>
+    <message>
+        <source>a single value belongs here</source>
+        <translation>此处应为单个值</translation>
+    </message>
+    <message>
+        <source>“%1” names no scope of this file</source>
+        <translation>“%1”不是这个文件中的作用域</translation>
+    </message>
+    <message>
+        <source>“%1” is not a field of a plan</source>
+        <translation>“%1”不是方案的字段</translation>
+    </message>
+    <message>
+        <source>“%1” is not a transform; there are not, size and count</source>
+        <translation>“%1”不是变换；可用的有 not、size 和 count</translation>
+    </message>
+    <message>
+        <source>“%1” is not known here</source>
+        <translation>此处不认识“%1”</translation>
+    </message>
+    <message>
+        <source>“%1” is missing here</source>
+        <translation>此处缺少“%1”</translation>
+    </message>
+    <message>
+        <source>no known config format has these keys; a config has blocks such as parallel, train or recompute</source>
+        <translation>没有哪种已知的配置格式包含这些键；配置中应有 parallel、train 或 recompute 之类的块</translation>
+    </message>
+    <message>
+        <source>“%1” is neither a model preset nor a file; headroom-cli models lists the presets</source>
+        <translation>“%1”既不是模型预设，也不是文件；headroom-cli models 可列出预设</translation>
+    </message>
+    <message>
+        <source>this file does not describe a model: neither layers nor hidden size</source>
+        <translation>这个文件没有描述模型：既没有层数，也没有隐藏维度</translation>
+    </message>
+    <message>
+        <source>“%1” is not a GPU known here; give its capacity, or see headroom-cli gpus</source>
+        <translation>不认识 GPU“%1”；请给出它的显存容量，或查看 headroom-cli gpus</translation>
+    </message>
+    <message>
+        <source>“%1” is not a model known here</source>
+        <translation>不认识模型“%1”</translation>
+    </message>
+    <message>
+        <source>“%1” is not used: “%2” on line %3 sets the same and comes first</source>
+        <translation>“%1”未被采用：第 %3 行的“%2”设置同一项且优先</translation>
+    </message>
+    <message>
+        <source>“%1” is filled in by another program, so %2 is not known from this file</source>
+        <translation>“%1”由其他程序填入，因此无法从这个文件得知 %2</translation>
+    </message>
+    <message>
+        <source>“%1” is not a size such as 80GiB, which %2 needs</source>
+        <translation>“%1”不是 80GiB 这样的大小，而 %2 需要大小</translation>
+    </message>
+    <message>
+        <source>%1 more keys are not of this format, so they are not used</source>
+        <translation>另有 %1 个键不属于这种格式，未被采用</translation>
+    </message>
+    <message>
+        <source>“%1” is a single value; its keys belong below it</source>
+        <translation>“%1”是单个值；它的键应写在它下面</translation>
+    </message>
+    <message>
+        <source>“%1” is not a key of this format, so it is not used</source>
+        <translation>“%1”不是这种格式的键，未被采用</translation>
+    </message>
+    <message>
+        <source>“%1” is not a key of this format, so it is not used; is “%2” meant?</source>
+        <translation>“%1”不是这种格式的键，未被采用；是否想写“%2”？</translation>
+    </message>
+    <message>
+        <source>“%1” is not a block of this format, so it is not used; is “%2” meant?</source>
+        <translation>“%1”不是这种格式的块，未被采用；是否想写“%2”？</translation>
+    </message>
+    <message>
+        <source>“%1” is not one of the values of %2</source>
+        <translation>“%1”不是 %2 的可用值</translation>
+    </message>
+    <message>
+        <source>“%1” is not a kind of model known here: what it does without saying so in the file (gated MLP, biases, norms) is not known</source>
+        <translation>不认识模型类型“%1”：文件未写明的结构（门控 MLP、偏置、归一化）无从得知</translation>
+    </message>
+    <message>
+        <source>“%1” is not a precision recipe known here; fp32, bf16-mixed and megatron-bf16 are some</source>
+        <translation>不认识精度方案“%1”；可用的有 fp32、bf16-mixed、megatron-bf16 等</translation>
+    </message>
+    <message>
+        <source>granularity is %1 and enabled is not written, so recompute is taken as enabled</source>
+        <translation>granularity 为 %1 且未写 enabled，因此视为已启用重计算</translation>
+    </message>
+    <message>
+        <source>granularity is selective, but neither num_layers nor modules says what is recomputed</source>
+        <translation>granularity 为 selective，但 num_layers 和 modules 都没有说明重计算哪些内容</translation>
+    </message>
+    <message>
+        <source>the alias %1 stands inside the anchor it names, so the value would contain itself</source>
+        <translation>别名 %1 位于它所指的锚点之内，值会包含自身</translation>
+    </message>
+    <message>
+        <source>the quote that opens here is not closed</source>
+        <translation>此处开始的引号没有闭合</translation>
+    </message>
+    <message>
+        <source>values are nested more than %1 deep</source>
+        <translation>值的嵌套超过 %1 层</translation>
+    </message>
+    <message>
+        <source>the file holds more than %1 values</source>
+        <translation>文件中的值超过 %1 个</translation>
+    </message>
+    <message>
+        <source>this is not valid YAML or JSON: %1</source>
+        <translation>这不是有效的 YAML 或 JSON：%1</translation>
+    </message>
+    <message>
+        <source>the line is indented with a tab, which YAML does not allow; use blanks</source>
+        <translation>这一行用制表符缩进，YAML 不允许；请改用空格</translation>
+    </message>
+    <message>
+        <source>comments with // are neither YAML nor JSON; use #</source>
+        <translation>// 注释既不是 YAML 也不是 JSON；请改用 #</translation>
+    </message>
+    <message>
+        <source>the text from here on does not belong to what is above it; is the indentation right?</source>
+        <translation>从这里开始的文本与上文不衔接；缩进是否正确？</translation>
+    </message>
+    <message>
+        <source>a second document begins here; only the first one is read</source>
+        <translation>此处开始第二个文档；只读取第一个</translation>
+    </message>
+    <message>
+        <source>%1 is not known</source>
+        <translation>%1 未知</translation>
+    </message>
+    <message>
+        <source>The layers cannot be split over the pipeline stages as asked</source>
+        <translation>各层无法按要求划分到流水级</translation>
+    </message>
+    <message>
+        <source>Textbook</source>
+        <translation>教科书公式</translation>
+    </message>
+    <message>
+        <source>This model</source>
+        <translation>本模型</translation>
+    </message>
+    <message>
+        <source>Attention</source>
+        <translation>注意力</translation>
+    </message>
+    <message>
+        <source>MLP</source>
+        <translation>MLP</translation>
+    </message>
+    <message>
+        <source>Latent attention, norms and biases</source>
+        <translation>潜在注意力、归一化和偏置</translation>
+    </message>
+    <message>
+        <source>Norms and biases</source>
+        <translation>归一化和偏置</translation>
+    </message>
+    <message>
+        <source>Block parameters</source>
+        <translation>单层参数量</translation>
+    </message>
+    <message>
+        <source>Routed experts</source>
+        <translation>路由专家</translation>
+    </message>
+    <message>
+        <source>Attention, router and norms</source>
+        <translation>注意力、路由器和归一化</translation>
+    </message>
+    <message>
+        <source>Parameters on stage %1</source>
+        <translation>流水级 %1 的参数量</translation>
+    </message>
+    <message>
+        <source>%1 layers: linear layers</source>
+        <translation>%1 层：线性层</translation>
+    </message>
+    <message>
+        <source>Embedding and output layer</source>
+        <translation>嵌入层和输出层</translation>
+    </message>
+    <message>
+        <source>LoRA adapters</source>
+        <translation>LoRA 适配器</translation>
+    </message>
+    <message>
+        <source>Vision encoder</source>
+        <translation>视觉编码器</translation>
+    </message>
+    <message>
+        <source>Projector</source>
+        <translation>投影层</translation>
+    </message>
+    <message>
+        <source>Static state</source>
+        <translation>静态状态</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>fp32 gradient copies</source>
+        <translation>fp32 梯度副本</translation>
+    </message>
+    <message>
+        <source>Master weights</source>
+        <translation>主权重</translation>
+    </message>
+    <message>
+        <source>Optimizer moments</source>
+        <translation>优化器动量</translation>
+    </message>
+    <message>
+        <source>Activations of one micro-batch</source>
+        <translation>单个微批次的激活值</translation>
+    </message>
+    <message>
+        <source>k of a whole layer, given</source>
+        <translation>整层的 k，给定</translation>
+    </message>
+    <message>
+        <source>k of a whole layer, from its tensors</source>
+        <translation>整层的 k，由其张量得出</translation>
+    </message>
+    <message>
+        <source>k after recomputation</source>
+        <translation>重计算后的 k</translation>
+    </message>
+    <message>
+        <source>k on this GPU</source>
+        <translation>这张 GPU 上的 k</translation>
+    </message>
+    <message>
+        <source>In flight on stage %1</source>
+        <translation>流水级 %1 的在途微批次</translation>
+    </message>
+    <message>
+        <source>Vision encoder, frozen, and projector: one micro-batch</source>
+        <translation>视觉编码器（冻结）和投影层：单个微批次</translation>
+    </message>
+    <message>
+        <source>Vision encoder, one micro-batch</source>
+        <translation>视觉编码器，单个微批次</translation>
+    </message>
+    <message>
+        <source>Peak, allocated</source>
+        <translation>峰值，已分配</translation>
+    </message>
+    <message>
+        <source>Forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>Backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>Optimizer step</source>
+        <translation>优化器更新</translation>
+    </message>
+    <message>
+        <source>Working set of recomputation</source>
+        <translation>重计算的工作集</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备占用</translation>
+    </message>
+    <message>
+        <source>%1 layers cannot be split over %2 pipeline stages as asked</source>
+        <translation>%1 层无法按要求划分到 %2 个流水级</translation>
+    </message>
+    <message>
+        <source>the tapes do not describe %1</source>
+        <translation>分步模型尚不支持 %1</translation>
+    </message>
+    <message>
+        <source>the sizes of the plan are beyond what any machine holds</source>
+        <translation>方案的规模超出任何机器的容量</translation>
+    </message>
+    <message>
+        <source>Micro-batch %1 → %2, accumulate %3</source>
+        <translation>微批次 %1 → %2，梯度累积 %3</translation>
+    </message>
+    <message>
+        <source>Recompute every layer</source>
+        <translation>重计算每一层</translation>
+    </message>
+    <message>
+        <source>Pipeline stages %1 → %2 (twice the GPUs)</source>
+        <translation>流水线级数 %1 → %2（GPU 数翻倍）</translation>
+    </message>
+    <message>
+        <source>%1 = %2</source>
+        <translation>%1 = %2</translation>
+    </message>
+    <message>
+        <source>%1 = %2 (%3)</source>
+        <translation>%1 = %2（%3）</translation>
+    </message>
+    <message>
+        <source>step %1, %2 allocated</source>
+        <translation>第 %1 步，已分配 %2</translation>
+    </message>
+    <message>
+        <source>step %1, rank %3, %2 allocated</source>
+        <translation>第 %1 步，rank %3，已分配 %2</translation>
+    </message>
+    <message>
+        <source>%1 × %2 × %3 = %4, but the global batch is %5</source>
+        <translation>%1 × %2 × %3 = %4，但全局批次是 %5</translation>
+    </message>
+    <message>
+        <source>Set accumulation to %1</source>
+        <translation>把梯度累积设为 %1</translation>
+    </message>
+    <message>
+        <source>Set the global batch to %1</source>
+        <translation>把全局批次设为 %1</translation>
+    </message>
+    <message>
+        <source>Micro-batch was taken for the global batch</source>
+        <translation>把微批次当成了全局批次</translation>
+    </message>
+    <message>
+        <source>micro_batch_size is the samples of one forward on one GPU, and activations grow with it. Here it equals the global batch of %1, which %2 accumulation steps and %3 data-parallel ranks are meant to share.</source>
+        <translation>micro_batch_size 是单张 GPU 一次前向的样本数，激活值随它增长。这里它等于全局批次 %1，而全局批次本应由 %2 步梯度累积和 %3 个数据并行 rank 分摊。</translation>
+    </message>
+    <message>
+        <source>Micro-batch %1 → %2</source>
+        <translation>微批次 %1 → %2</translation>
+    </message>
+    <message>
+        <source>Global batch does not match</source>
+        <translation>全局批次不一致</translation>
+    </message>
+    <message>
+        <source>Peak is in forward</source>
+        <translation>峰值在前向</translation>
+    </message>
+    <message>
+        <source>Activations or the sequence length fill the memory; a smaller micro-batch and recompute act most directly.</source>
+        <translation>显存主要被激活值占用，或序列过长；减小微批次和重计算最直接有效。</translation>
+    </message>
+    <message>
+        <source>Peak is in backward</source>
+        <translation>峰值在反向</translation>
+    </message>
+    <message>
+        <source>Activations and gradients are alive together; recompute gains most here.</source>
+        <translation>激活值和梯度同时存在；此时重计算收益最大。</translation>
+    </message>
+    <message>
+        <source>Peak is in the optimizer step</source>
+        <translation>峰值在优化器更新</translation>
+    </message>
+    <message>
+        <source>Static state (optimizer state, master weights) fills the memory; the micro-batch hardly matters. Split the layers further or lower the precision of the optimizer state.</source>
+        <translation>显存主要被静态状态（优化器状态、主权重）占用，微批次几乎没有影响。请进一步切分各层，或降低优化器状态的精度。</translation>
+    </message>
+    <message>
+        <source>The peaks never fall: statistics were not reset</source>
+        <translation>峰值从不下降：统计未重置</translation>
+    </message>
+    <message>
+        <source>Every value is at least as large as the one before it, so they are running maxima and do not tell which phase peaks. Call torch.cuda.reset_peak_memory_stats() before each phase.</source>
+        <translation>每个值都不小于前一个值，说明它们是累计最大值，看不出峰值在哪个阶段。请在每个阶段之前调用 torch.cuda.reset_peak_memory_stats()。</translation>
+    </message>
+    <message>
+        <source>Reserved exceeds allocated by %1</source>
+        <translation>已预留比已分配多 %1</translation>
+    </message>
+    <message>
+        <source>The caching allocator keeps blocks for reuse. That is normal, no leak, and no sign that recompute is off: judge recompute by the allocated peak.</source>
+        <translation>缓存分配器会保留显存块以便复用。这是正常现象，不是泄漏，也不说明重计算未生效：请按已分配峰值判断重计算。</translation>
+    </message>
+    <message>
+        <source>step %1: %2 reserved</source>
+        <translation>第 %1 步：已预留 %2</translation>
+    </message>
+    <message>
+        <source>%1 layers do not divide over %2 stages</source>
+        <translation>%1 层不能均分到 %2 个流水级</translation>
+    </message>
+    <message>
+        <source>Some frameworks refuse this; others give some stages %1 layers and the rest %2. The estimate takes the uneven split with the larger stages first.</source>
+        <translation>有的框架会拒绝这种设置；有的框架给部分流水级 %1 层，其余 %2 层。估算采用不均匀切分，层数多的流水级在前。</translation>
+    </message>
+    <message>
+        <source>Pipeline stages %1 → %2</source>
+        <translation>流水线级数 %1 → %2</translation>
+    </message>
+    <message>
+        <source>Micro-batches in flight: %1 → %2</source>
+        <translation>在途微批次：%1 → %2</translation>
+    </message>
+    <message>
+        <source>Pipeline %1 → %2 keeps %3 micro-batches on stage 0: their activations add %4, fewer layers per stage change the static state by %5.</source>
+        <translation>流水线级数 %1 → %2 使流水级 0 保留 %3 个微批次：其激活值增加 %4，每级层数减少使静态状态变化 %5。</translation>
+    </message>
+    <message>
+        <source>Recompute is written but not in effect</source>
+        <translation>写了重计算但未生效</translation>
+    </message>
+    <message>
+        <source>Recompute is enabled with granularity none: nothing is recomputed.</source>
+        <translation>重计算已启用，但 granularity 为 none：不做任何重计算。</translation>
+    </message>
+    <message>
+        <source>Granularity is %1, but recompute is not enabled, and that wins: nothing is recomputed.</source>
+        <translation>granularity 为 %1，但重计算未启用，且以后者为准：不做任何重计算。</translation>
+    </message>
+    <message>
+        <source>Enable recompute (%1)</source>
+        <translation>启用重计算（%1）</translation>
+    </message>
+    <message>
+        <source>“%1” is not a whole number, which %2 needs</source>
+        <translation>“%1”不是整数，而 %2 需要整数</translation>
+    </message>
+    <message>
+        <source>“%1” is not a number, which %2 needs</source>
+        <translation>“%1”不是数，而 %2 需要数值</translation>
+    </message>
+    <message>
+        <source>“%1” is neither true nor false, which %2 needs</source>
+        <translation>“%1”既不是 true 也不是 false，而 %2 需要其一</translation>
+    </message>
+    <message>
+        <source>%2 is not a field of a plan</source>
+        <translation>%2 不是方案的字段</translation>
+    </message>
+    <message>
+        <source>%1 is %2; it must be between %3 and %4</source>
+        <translation>%1 为 %2；必须在 %3 到 %4 之间</translation>
+    </message>
+    <message>
+        <source>%1 = %2 does not divide %3 = %4</source>
+        <translation>%1 = %2 不能整除 %3 = %4</translation>
+    </message>
+    <message>
+        <source>sequence parallelism does nothing without tensor parallelism</source>
+        <translation>没有张量并行时，序列并行不起作用</translation>
+    </message>
+    <message>
+        <source>%1 GPUs cannot be divided into groups of %2 (tensor × pipeline × context parallel)</source>
+        <translation>%1 张 GPU 不能按每组 %2 张划分（张量并行 × 流水线并行 × 上下文并行）</translation>
+    </message>
+    <message>
+        <source>%1 layers of a stage cannot be split into %2 chunks</source>
+        <translation>一个流水级的 %1 层不能切分为 %2 个模型块</translation>
+    </message>
+    <message>
+        <source>%1= has no readable value: %2</source>
+        <translation>%1= 后没有可读的值：%2</translation>
+    </message>
+    <message>
+        <source>%1= is negative: %2</source>
+        <translation>%1= 的值为负：%2</translation>
+    </message>
+    <message>
+        <source>%1= is not a finite number: %2</source>
+        <translation>%1= 的值不是有限数：%2</translation>
+    </message>
+    <message>
+        <source>%1= is larger than any real value: %2</source>
+        <translation>%1= 的值大于任何真实值：%2</translation>
+    </message>
+    <message>
+        <source>%1= has an unknown unit: %2</source>
+        <translation>%1= 的单位未知：%2</translation>
+    </message>
+    <message>
+        <source>%1= is a fraction without a unit: %2</source>
+        <translation>%1= 的值是小数但没有单位：%2</translation>
+    </message>
+    <message>
+        <source>%1= has a comma between digits, which could mean two numbers: %2</source>
+        <translation>%1= 的数字间有逗号，可能是两个数：%2</translation>
+    </message>
+    <message>
+        <source>%1= is not a number of the expected kind: %2</source>
+        <translation>%1= 的值不是所需类型的数：%2</translation>
+    </message>
+    <message>
+        <source>line numbers are counted up to %1 only</source>
+        <translation>行号最多计到 %1</translation>
+    </message>
+    <message>
+        <source>there are more than %1 phase names; the others are read as one</source>
+        <translation>阶段名称超过 %1 个；其余的合并为一个</translation>
+    </message>
+    <message>
+        <source>reading it is not permitted</source>
+        <translation>没有读取权限</translation>
+    </message>
+    <message>
+        <source>it is not a regular file</source>
+        <translation>不是普通文件</translation>
+    </message>
+    <message>
+        <source>it can&apos;t be opened: %1</source>
+        <translation>无法打开：%1</translation>
+    </message>
+    <message>
+        <source>the folder holds no files</source>
+        <translation>文件夹中没有文件</translation>
+    </message>
+    <message>
+        <source>no log file was named</source>
+        <translation>没有指定日志文件</translation>
+    </message>
+    <message>
+        <source>%1 files are more than can be read at once</source>
+        <translation>%1 个文件超出一次可读取的数量</translation>
+    </message>
+    <message>
+        <source>the file is compressed; unpack it with %1 first</source>
+        <translation>文件已压缩；请先用 %1 解压</translation>
+    </message>
+    <message>
+        <source>the file is UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8 first</source>
+        <translation>文件是 UTF-16 文本；请先用 iconv -f UTF-16 -t UTF-8 转换</translation>
+    </message>
+    <message>
+        <source>the file holds binary data, not text</source>
+        <translation>文件是二进制数据，不是文本</translation>
+    </message>
+    <message>
+        <source>the line is longer than %1 KiB and was not read</source>
+        <translation>这一行超过 %1 KiB，未读取</translation>
+    </message>
+    <message>
+        <source>the file ends inside this line; it may still be being written</source>
+        <translation>文件在这一行中间结束；可能仍在写入</translation>
+    </message>
+    <message>
+        <source>phase= and peak_alloc= stand here without step=</source>
+        <translation>此处有 phase= 和 peak_alloc=，但没有 step=</translation>
+    </message>
+    <message>
+        <source>reading stopped with an error: %1</source>
+        <translation>读取因错误中止：%1</translation>
+    </message>
+    <message>
+        <source>the file became shorter while it was read; open it again</source>
+        <translation>读取时文件变短了；请重新打开</translation>
+    </message>
+    <message>
+        <source>reading was cancelled</source>
+        <translation>读取已取消</translation>
+    </message>
+    <message>
+        <source>there is not enough memory to read this log</source>
+        <translation>内存不足，无法读取这个日志</translation>
+    </message>
+    <message>
+        <source>“%1” is not a unit of size; use B, KiB, MiB, GiB, MB or GB</source>
+        <translation>“%1”不是大小单位；请用 B、KiB、MiB、GiB、MB 或 GB</translation>
+    </message>
+    <message>
+        <source>“%1” is not a size</source>
+        <translation>“%1”不是大小</translation>
+    </message>
+    <message>
+        <source>“%1” is not a size a GPU can have</source>
+        <translation>“%1”不是 GPU 可能有的显存大小</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::Actions</name>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>撤销(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Takes back the last change to the plan</source>
+        <translation>撤销对方案的上一次改动</translation>
+    </message>
+    <message>
+        <source>&amp;Redo</source>
+        <translation>重做(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Makes the change again that was taken back</source>
+        <translation>重新执行已撤销的改动</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::CapacityLine</name>
+    <message>
+        <source>capacity %1</source>
+        <translation>容量 %1</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ChartExport</name>
+    <message>
+        <source>PNG image (*.png)</source>
+        <translation>PNG 图片 (*.png)</translation>
+    </message>
+    <message>
+        <source>PDF document (*.pdf)</source>
+        <translation>PDF 文档 (*.pdf)</translation>
+    </message>
+    <message>
+        <source>SVG drawing (*.svg)</source>
+        <translation>SVG 图形 (*.svg)</translation>
+    </message>
+    <message>
+        <source>Save image</source>
+        <translation>保存图片</translation>
+    </message>
+    <message>
+        <source>%1: charts are saved as .png, .pdf or .svg.</source>
+        <translation>%1：图表只能存为 .png、.pdf 或 .svg。</translation>
+    </message>
+    <message>
+        <source>%1: the chart could not be drawn.</source>
+        <translation>%1：无法绘制图表。</translation>
+    </message>
+    <message>
+        <source>%1: %2.</source>
+        <translation>%1：%2。</translation>
+    </message>
+    <message>
+        <source>&amp;Copy image</source>
+        <translation>复制图片(&amp;C)</translation>
+    </message>
+    <message>
+        <source>&amp;Save image…</source>
+        <translation>保存图片(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Copy &amp;values</source>
+        <translation>复制数值(&amp;V)</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ChartLegend</name>
+    <message>
+        <source>Show or hide %1</source>
+        <translation>显示或隐藏%1</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::DiffPanel</name>
+    <message>
+        <source>Whole file</source>
+        <translation>整个文件</translation>
+    </message>
+    <message>
+        <source>Copy diff</source>
+        <translation>复制差异</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>Open a config to see here what your changes do to it.</source>
+        <translation>打开配置后，这里会显示您的改动对它的影响。</translation>
+    </message>
+    <message>
+        <source>These changes cannot be written to the config: %1</source>
+        <translation>这些改动无法写入配置：%1</translation>
+    </message>
+    <message>
+        <source>Nothing changed. Turn a knob to see here what it does to %1.</source>
+        <translation>没有改动。调节任一项后，这里会显示它对 %1 的影响。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %n changed line(s); everything else stays to the byte</source>
+        <translation>
+            <numerusform>%1，改动 %n 行；其余部分逐字节不变</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>headroom::DiffView</name>
+    <message>
+        <source>Changes to the config</source>
+        <translation>配置的改动</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::DropOverlay</name>
+    <message>
+        <source>Drop to open</source>
+        <translation>松开即可打开</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ExportDialog</name>
+    <message>
+        <source>&amp;Keep both</source>
+        <translation>两份都保留(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Export config</source>
+        <translation>导出配置</translation>
+    </message>
+    <message>
+        <source>&amp;Save to:</source>
+        <translation>保存到(&amp;S)：</translation>
+    </message>
+    <message>
+        <source>&amp;Browse…</source>
+        <translation>浏览(&amp;B)…</translation>
+    </message>
+    <message>
+        <source>What changes; everything else stays to the byte:</source>
+        <translation>改动如下；其余部分逐字节不变：</translation>
+    </message>
+    <message>
+        <source>Nothing changed, so there is nothing to export.</source>
+        <translation>没有改动，因此没有可导出的内容。</translation>
+    </message>
+    <message>
+        <source>No config is open.</source>
+        <translation>没有打开的配置。</translation>
+    </message>
+    <message>
+        <source>Give a file to write to.</source>
+        <translation>请指定要写入的文件。</translation>
+    </message>
+    <message>
+        <source>%1 is a folder; give the name of a file.</source>
+        <translation>%1 是文件夹；请给出文件名。</translation>
+    </message>
+    <message>
+        <source>There is no folder %1.</source>
+        <translation>没有文件夹 %1。</translation>
+    </message>
+    <message>
+        <source>%1 has changed since it was opened. Reload it first, or save under another name.</source>
+        <translation>%1 打开后已被改动。请先重新加载，或以其他名称保存。</translation>
+    </message>
+    <message>
+        <source>&amp;Overwrite</source>
+        <translation>覆盖(&amp;O)</translation>
+    </message>
+    <message>
+        <source>&amp;Export</source>
+        <translation>导出(&amp;E)</translation>
+    </message>
+    <message>
+        <source>This is the config that was opened. Keep both saves to %1 instead.</source>
+        <translation>这是已打开的配置。选“两份都保留”会改存到 %1。</translation>
+    </message>
+    <message>
+        <source>%1 exists already. Keep both saves to %2 instead.</source>
+        <translation>%1 已存在。选“两份都保留”会改存到 %2。</translation>
+    </message>
+    <message>
+        <source>The opened config stays as it is.</source>
+        <translation>已打开的配置保持不变。</translation>
+    </message>
+    <message>
+        <source>Configs (*.yaml *.yml *.json);;All files (*)</source>
+        <translation>配置 (*.yaml *.yml *.json);;所有文件 (*)</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::FileCommands</name>
+    <message>
+        <source>Open logs and configs</source>
+        <translation>打开日志和配置</translation>
+    </message>
+    <message>
+        <source>All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)</source>
+        <translation>所有文件 (*);;日志 (*.log *.txt *.out *.err);;配置 (*.yaml *.yml *.json)</translation>
+    </message>
+    <message>
+        <source>Open model file</source>
+        <translation>打开模型文件</translation>
+    </message>
+    <message>
+        <source>Models (*.json *.yaml *.yml);;All files (*)</source>
+        <translation>模型 (*.json *.yaml *.yml);;所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>Exported to %1</source>
+        <translation>已导出到 %1</translation>
+    </message>
+    <message>
+        <source>Changes not exported</source>
+        <translation>改动尚未导出</translation>
+    </message>
+    <message>
+        <source>The changes to %1 have not been exported.</source>
+        <translation>对 %1 的改动尚未导出。</translation>
+    </message>
+    <message>
+        <source>&amp;Export…</source>
+        <translation>导出(&amp;E)…</translation>
+    </message>
+    <message>
+        <source>&amp;Discard</source>
+        <translation>放弃(&amp;D)</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::FindingCard</name>
+    <message>
+        <source>Error</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>提示</translation>
+    </message>
+    <message>
+        <source>Makes this change to the plan; it can be undone</source>
+        <translation>对方案做此改动；可以撤销</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::FindingsPanel</name>
+    <message>
+        <source>Nothing to find fault with.
 Open a log and its config to have both compared.</source>
-            <translation>没有发现问题。
-打开日志及其配置，即可相互对照。</translation>
-        </message>
-        <message>
-            <source>Findings</source>
-            <translation>发现</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::FormulaPanel</name>
-        <message>
-            <source>Formulas of the estimate</source>
-            <translation>估算公式</translation>
-        </message>
-        <message>
-            <source>Open a config, or choose a model, to see how its memory is worked out.</source>
-            <translation>打开配置或选择模型，即可看到显存的计算过程。</translation>
-        </message>
-        <message>
-            <source>Stage %1, the fullest. Choose another in the chart above.</source>
-            <translation>阶段 %1，占用最多。可在上方图表中选择其他阶段。</translation>
-        </message>
-        <message>
-            <source>Stage %1 of %2</source>
-            <translation>阶段 %1，共 %2 个</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::GpuChooser</name>
-        <message>
-            <source>Others</source>
-            <translation>其他</translation>
-        </message>
-        <message>
-            <source>The GPU the run has to fit on</source>
-            <translation>任务要放入的 GPU</translation>
-        </message>
-        <message>
-            <source>GPU</source>
-            <translation>GPU</translation>
-        </message>
-        <message>
-            <source>Other &amp;capacity…</source>
-            <translation>其他容量(&amp;C)…</translation>
-        </message>
-        <message>
-            <source>GPU: %1 ▾</source>
-            <translation>GPU：%1 ▾</translation>
-        </message>
-        <message>
-            <source>Choose GPU ▾</source>
-            <translation>选择 GPU ▾</translation>
-        </message>
-        <message>
-            <source>Memory of one GPU, for example 80 GiB or 81 559 MiB:</source>
-            <translation>单张 GPU 的显存，例如 80 GiB 或 81 559 MiB：</translation>
-        </message>
-        <message>
-            <source>GPU capacity</source>
-            <translation>GPU 容量</translation>
-        </message>
-        <message>
-            <source>The capacity must be more than nothing</source>
-            <translation>容量必须大于零</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::KnobRow</name>
-        <message>
-            <source>%1: %2, originally %3</source>
-            <translation>%1：%2，原值 %3</translation>
-        </message>
-        <message>
-            <source>“%1” is not a whole number</source>
-            <translation>“%1”不是整数</translation>
-        </message>
-        <message>
-            <source>“%1” is not a number</source>
-            <translation>“%1”不是数字</translation>
-        </message>
-        <message>
-            <source>Reset to %1</source>
-            <translation>重置为 %1</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::KnobsPanel</name>
-        <message>
-            <source>k, activation copies</source>
-            <translation>k，激活副本数</translation>
-        </message>
-        <message>
-            <source>Copies of the hidden state kept per layer and token: activations = B·S·h·L·k·2 bytes. A log tells a model's own k.</source>
-            <translation>每层每个 token 保留的隐藏状态副本数：激活值 = B·S·h·L·k·2 字节。模型自身的 k 可由日志得出。</translation>
-        </message>
-        <message>
-            <source>PARALLEL</source>
-            <translation>并行</translation>
-        </message>
-        <message>
-            <source>BATCH</source>
-            <translation>批次</translation>
-        </message>
-        <message>
-            <source>RECOMPUTE</source>
-            <translation>重计算</translation>
-        </message>
-        <message>
-            <source>ACTIVATIONS</source>
-            <translation>激活值</translation>
-        </message>
-        <message>
-            <source>k lies between %1 and %2</source>
-            <translation>k 介于 %1 和 %2 之间</translation>
-        </message>
-        <message>
-            <source>Samples of one training step: micro-batch × accumulation × data parallel</source>
-            <translation>一个训练步的样本数：微批次 × 累积 × 数据并行</translation>
-        </message>
-        <message>
-            <source>Recompute: %1</source>
-            <translation>重计算：%1</translation>
-        </message>
-        <message>
-            <source>Keep the number of GPUs</source>
-            <translation>保持 GPU 总数</translation>
-        </message>
-        <message>
-            <source>Pipeline and tensor parallelism change the data-parallel size</source>
-            <translation>流水线和张量并行会改变数据并行数</translation>
-        </message>
-        <message>
-            <source>Keep the global batch</source>
-            <translation>保持全局批次</translation>
-        </message>
-        <message>
-            <source>The micro-batch and the data-parallel size change the accumulation</source>
-            <translation>微批次和数据并行数会改变累积步数</translation>
-        </message>
-        <message>
-            <source>the original</source>
-            <translation>原值</translation>
-        </message>
-        <message>
-            <source>Reset all to %1</source>
-            <translation>全部重置为 %1</translation>
-        </message>
-        <message>
-            <source>uneven: %1 layers</source>
-            <translation>不均匀：%1 层</translation>
-        </message>
-        <message>
-            <source>samples per step</source>
-            <translation>样本/步</translation>
-        </message>
-        <message>
-            <source>modules: %1</source>
-            <translation>模块：%1</translation>
-        </message>
-        <message>
-            <source>derived from the model and recompute</source>
-            <translation>由模型和重计算推导得出</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::MainWindow</name>
-        <message>
-            <source>Toolbar</source>
-            <translation>工具栏</translation>
-        </message>
-        <message>
-            <source>Shows what was not understood</source>
-            <translation>显示未能理解的内容</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n logs</source>
-            <translation>
-                <numerusform>%n 个日志</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>%1: %2 lines, %3 measurements, %4 s</source>
-            <translation>%1：%2 行，%3 次测量，%4 秒</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n line(s) not understood · Problems</source>
-            <translation>
-                <numerusform>%n 行未能理解 · 问题</numerusform>
-            </translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::Menus</name>
-        <message>
-            <source>&amp;File</source>
-            <translation>文件(&amp;F)</translation>
-        </message>
-        <message>
-            <source>Open &amp;samples</source>
-            <translation>打开示例(&amp;S)</translation>
-        </message>
-        <message>
-            <source>Open &amp;recent</source>
-            <translation>打开最近(&amp;R)</translation>
-        </message>
-        <message>
-            <source>&amp;Clear list</source>
-            <translation>清空列表(&amp;C)</translation>
-        </message>
-        <message>
-            <source>Forgets the files opened before</source>
-            <translation>忘记之前打开过的文件</translation>
-        </message>
-        <message>
-            <source>&amp;Edit</source>
-            <translation>编辑(&amp;E)</translation>
-        </message>
-        <message>
-            <source>&amp;View</source>
-            <translation>视图(&amp;V)</translation>
-        </message>
-        <message>
-            <source>&amp;Theme</source>
-            <translation>主题(&amp;T)</translation>
-        </message>
-        <message>
-            <source>&amp;Panels</source>
-            <translation>面板(&amp;P)</translation>
-        </message>
-        <message>
-            <source>&amp;Plan</source>
-            <translation>方案(&amp;P)</translation>
-        </message>
-        <message>
-            <source>&amp;Recompute</source>
-            <translation>重计算(&amp;R)</translation>
-        </message>
-        <message>
-            <source>&amp;Help</source>
-            <translation>帮助(&amp;H)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::MessageBar</name>
-        <message>
-            <source>Close</source>
-            <translation>关闭</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ModelDialog</name>
-        <message numerus="yes">
-            <source>%n layers</source>
-            <translation>
-                <numerusform>%n 层</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>h %1</source>
-            <translation>h %1</translation>
-        </message>
-        <message>
-            <source>ViT %1 × %2</source>
-            <translation>ViT %1 × %2</translation>
-        </message>
-        <message>
-            <source>&amp;Use model</source>
-            <translation>使用模型(&amp;U)</translation>
-        </message>
-        <message>
-            <source>Change model</source>
-            <translation>更换模型</translation>
-        </message>
-        <message>
-            <source>Search</source>
-            <translation>搜索</translation>
-        </message>
-        <message>
-            <source>Search for a model</source>
-            <translation>搜索模型</translation>
-        </message>
-        <message>
-            <source>Models</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <source>Open model &amp;file…</source>
-            <translation>打开模型文件(&amp;F)…</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ModelSection</name>
-        <message>
-            <source>Vision tower frozen</source>
-            <translation>冻结视觉编码器</translation>
-        </message>
-        <message>
-            <source>Projector frozen</source>
-            <translation>冻结投影层</translation>
-        </message>
-        <message>
-            <source>Language model frozen</source>
-            <translation>冻结语言模型</translation>
-        </message>
-        <message>
-            <source>Change…</source>
-            <translation>更换…</translation>
-        </message>
-        <message>
-            <source>Choose another model from the list or a file</source>
-            <translation>从列表或文件选择另一个模型</translation>
-        </message>
-        <message>
-            <source>A frozen part keeps its weights but no gradients and no optimizer state</source>
-            <translation>冻结的部分保留权重，但没有梯度和优化器状态</translation>
-        </message>
-        <message>
-            <source>Model of the config</source>
-            <translation>配置中的模型</translation>
-        </message>
-        <message>
-            <source>No model yet</source>
-            <translation>尚无模型</translation>
-        </message>
-        <message>
-            <source>Choose one to get an estimate</source>
-            <translation>选择模型以得到估算</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n layers</source>
-            <translation>
-                <numerusform>%n 层</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>h %1</source>
-            <translation>h %1</translation>
-        </message>
-        <message>
-            <source>ViT %1 × %2</source>
-            <translation>ViT %1 × %2</translation>
-        </message>
-        <message>
-            <source>vocabulary %1</source>
-            <translation>词表 %1</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::PeaksChart</name>
-        <message>
-            <source>Measured peak per phase</source>
-            <translation>各训练阶段实测峰值</translation>
-        </message>
-        <message>
-            <source>Show &amp;all steps</source>
-            <translation>显示所有步(&amp;A)</translation>
-        </message>
-        <message>
-            <source>&amp;Back</source>
-            <translation>后退(&amp;B)</translation>
-        </message>
-        <message>
-            <source>&amp;Rank</source>
-            <translation>&amp;Rank</translation>
-        </message>
-        <message>
-            <source>All, maximum</source>
-            <translation>全部，最大值</translation>
-        </message>
-        <message>
-            <source>reserved</source>
-            <translation>已保留</translation>
-        </message>
-        <message>
-            <source>No log open.
+        <translation>没有发现问题。
+打开日志及其配置，可对照检查两者。</translation>
+    </message>
+    <message>
+        <source>Findings</source>
+        <translation>诊断</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::FormulaPanel</name>
+    <message>
+        <source>Formulas of the estimate</source>
+        <translation>估算公式</translation>
+    </message>
+    <message>
+        <source>Open a config, or choose a model, to see how its memory is worked out.</source>
+        <translation>打开配置或选择模型，查看显存是怎样算出来的。</translation>
+    </message>
+    <message>
+        <source>Stage %1, the fullest. Choose another in the chart above.</source>
+        <translation>流水级 %1，占用最多。可在上方图表中选择其他流水级。</translation>
+    </message>
+    <message>
+        <source>Stage %1 of %2</source>
+        <translation>流水级 %1 / %2</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::GpuChooser</name>
+    <message>
+        <source>The GPU the run has to fit on</source>
+        <translation>训练要放得下的 GPU</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>Other &amp;capacity…</source>
+        <translation>其他容量(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>Memory of one GPU, for example 80 GiB or 81 559 MiB:</source>
+        <translation>单张 GPU 的显存，例如 80 GiB 或 81 559 MiB：</translation>
+    </message>
+    <message>
+        <source>GPU capacity</source>
+        <translation>GPU 显存容量</translation>
+    </message>
+    <message>
+        <source>The capacity must be more than nothing</source>
+        <translation>容量必须大于零</translation>
+    </message>
+    <message>
+        <source>Others</source>
+        <translation>其他</translation>
+    </message>
+    <message>
+        <source>GPU: %1 ▾</source>
+        <translation>GPU：%1 ▾</translation>
+    </message>
+    <message>
+        <source>Choose GPU ▾</source>
+        <translation>选择 GPU ▾</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::KnobRow</name>
+    <message>
+        <source>%1: %2, originally %3</source>
+        <translation>%1：%2，原为 %3</translation>
+    </message>
+    <message>
+        <source>“%1” is not a whole number</source>
+        <translation>“%1”不是整数</translation>
+    </message>
+    <message>
+        <source>“%1” is not a number</source>
+        <translation>“%1”不是数</translation>
+    </message>
+    <message>
+        <source>Reset to %1</source>
+        <translation>重置为 %1</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::KnobsPanel</name>
+    <message>
+        <source>k, activation copies</source>
+        <translation>k，激活值份数</translation>
+    </message>
+    <message>
+        <source>Copies of the hidden state kept per layer and token: activations = B·S·h·L·k·2 bytes. A log tells a model&apos;s own k.</source>
+        <translation>每层每个 token 保留的隐藏状态份数：激活值 = B·S·h·L·k·2 字节。日志可给出模型自身的 k。</translation>
+    </message>
+    <message>
+        <source>PARALLEL</source>
+        <translation>并行</translation>
+    </message>
+    <message>
+        <source>BATCH</source>
+        <translation>批次</translation>
+    </message>
+    <message>
+        <source>RECOMPUTE</source>
+        <translation>重计算</translation>
+    </message>
+    <message>
+        <source>ACTIVATIONS</source>
+        <translation>激活值</translation>
+    </message>
+    <message>
+        <source>k lies between %1 and %2</source>
+        <translation>k 在 %1 到 %2 之间</translation>
+    </message>
+    <message>
+        <source>Samples of one training step: micro-batch × accumulation × data parallel</source>
+        <translation>一个训练步的样本数：微批次 × 梯度累积 × 数据并行</translation>
+    </message>
+    <message>
+        <source>Recompute: %1</source>
+        <translation>重计算：%1</translation>
+    </message>
+    <message>
+        <source>Keep the number of GPUs</source>
+        <translation>保持 GPU 数不变</translation>
+    </message>
+    <message>
+        <source>Pipeline and tensor parallelism change the data-parallel size</source>
+        <translation>改变流水线并行和张量并行时，数据并行规模随之改变</translation>
+    </message>
+    <message>
+        <source>Keep the global batch</source>
+        <translation>保持全局批次不变</translation>
+    </message>
+    <message>
+        <source>The micro-batch and the data-parallel size change the accumulation</source>
+        <translation>改变微批次和数据并行规模时，梯度累积随之改变</translation>
+    </message>
+    <message>
+        <source>the original</source>
+        <translation>原始值</translation>
+    </message>
+    <message>
+        <source>Reset all to %1</source>
+        <translation>全部重置为 %1</translation>
+    </message>
+    <message>
+        <source>uneven: %1 layers</source>
+        <translation>不均匀：%1 层</translation>
+    </message>
+    <message>
+        <source>samples per step</source>
+        <translation>样本/步</translation>
+    </message>
+    <message>
+        <source>modules: %1</source>
+        <translation>模块：%1</translation>
+    </message>
+    <message>
+        <source>derived from the model and recompute</source>
+        <translation>由模型和重计算推导</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::MainWindow</name>
+    <message>
+        <source>Toolbar</source>
+        <translation>工具栏</translation>
+    </message>
+    <message>
+        <source>Shows what was not understood</source>
+        <translation>显示未能理解的内容</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n logs</source>
+        <translation>
+            <numerusform>%n 个日志</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1: %2 lines, %3 measurements, %4 s</source>
+        <translation>%1：%2 行，%3 个测量值，%4 秒</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n line(s) not understood · Problems</source>
+        <translation>
+            <numerusform>%n 行未能理解 · 问题</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>headroom::Menus</name>
+    <message>
+        <source>&amp;File</source>
+        <translation>文件(&amp;F)</translation>
+    </message>
+    <message>
+        <source>Open &amp;samples</source>
+        <translation>打开示例(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Open &amp;recent</source>
+        <translation>最近打开(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Clear list</source>
+        <translation>清空列表(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Forgets the files opened before</source>
+        <translation>清除打开过的文件记录</translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>编辑(&amp;E)</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>视图(&amp;V)</translation>
+    </message>
+    <message>
+        <source>&amp;Theme</source>
+        <translation>主题(&amp;T)</translation>
+    </message>
+    <message>
+        <source>&amp;Panels</source>
+        <translation>面板(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Plan</source>
+        <translation>方案(&amp;P)</translation>
+    </message>
+    <message>
+        <source>&amp;Recompute</source>
+        <translation>重计算(&amp;R)</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>帮助(&amp;H)</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::MessageBar</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ModelDialog</name>
+    <message numerus="yes">
+        <source>%n layers</source>
+        <translation>
+            <numerusform>%n 层</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>h %1</source>
+        <translation>h %1</translation>
+    </message>
+    <message>
+        <source>ViT %1 × %2</source>
+        <translation>ViT %1 × %2</translation>
+    </message>
+    <message>
+        <source>&amp;Use model</source>
+        <translation>使用该模型(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Change model</source>
+        <translation>更换模型</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>搜索</translation>
+    </message>
+    <message>
+        <source>Search for a model</source>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Open model &amp;file…</source>
+        <translation>打开模型文件(&amp;F)…</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ModelSection</name>
+    <message>
+        <source>Vision tower frozen</source>
+        <translation>冻结视觉编码器</translation>
+    </message>
+    <message>
+        <source>Projector frozen</source>
+        <translation>冻结投影层</translation>
+    </message>
+    <message>
+        <source>Language model frozen</source>
+        <translation>冻结语言模型</translation>
+    </message>
+    <message>
+        <source>Change…</source>
+        <translation>更换…</translation>
+    </message>
+    <message>
+        <source>Choose another model from the list or a file</source>
+        <translation>从列表或文件选择另一个模型</translation>
+    </message>
+    <message>
+        <source>A frozen part keeps its weights but no gradients and no optimizer state</source>
+        <translation>冻结的部分保留权重，但没有梯度和优化器状态</translation>
+    </message>
+    <message>
+        <source>Model of the config</source>
+        <translation>配置中的模型</translation>
+    </message>
+    <message>
+        <source>No model yet</source>
+        <translation>尚无模型</translation>
+    </message>
+    <message>
+        <source>Choose one to get an estimate</source>
+        <translation>选择模型后即可估算</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layers</source>
+        <translation>
+            <numerusform>%n 层</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>h %1</source>
+        <translation>h %1</translation>
+    </message>
+    <message>
+        <source>ViT %1 × %2</source>
+        <translation>ViT %1 × %2</translation>
+    </message>
+    <message>
+        <source>vocabulary %1</source>
+        <translation>词表 %1</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::PeaksChart</name>
+    <message>
+        <source>Measured peak per phase</source>
+        <translation>各阶段实测峰值</translation>
+    </message>
+    <message>
+        <source>Show &amp;all steps</source>
+        <translation>显示所有步数(&amp;A)</translation>
+    </message>
+    <message>
+        <source>&amp;Back</source>
+        <translation>后退(&amp;B)</translation>
+    </message>
+    <message>
+        <source>&amp;Rank</source>
+        <translation>Rank(&amp;R)</translation>
+    </message>
+    <message>
+        <source>All, maximum</source>
+        <translation>全部，取最大值</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>No log open.
 Open a train.log, or drop one on the window.</source>
-            <translation>没有打开日志。
-打开 train.log，或将其拖入窗口。</translation>
-        </message>
-        <message>
-            <source>Preparing the chart…</source>
-            <translation>正在准备图表…</translation>
-        </message>
-        <message>
-            <source>Rank %1 reports no peaks.</source>
-            <translation>rank %1 没有报告峰值。</translation>
-        </message>
-        <message>
-            <source>No peaks found in this log.
+        <translation>没有打开的日志。
+请打开 train.log，或把它拖到窗口中。</translation>
+    </message>
+    <message>
+        <source>Preparing the chart…</source>
+        <translation>正在准备图表…</translation>
+    </message>
+    <message>
+        <source>Rank %1 reports no peaks.</source>
+        <translation>rank %1 没有报告峰值。</translation>
+    </message>
+    <message>
+        <source>No peaks found in this log.
 Headroom looks for lines that say which phase and step
 they are from and the memory allocated at the peak.</source>
-            <translation>日志中没有找到峰值。
-Headroom 查找写明阶段、步数
+        <translation>这个日志中没有找到峰值。
+Headroom 查找写明所属阶段、步数
 以及峰值已分配显存的行。</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n files</source>
-            <translation>
-                <numerusform>%n 个文件</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>rank %1</source>
-            <translation>rank %1</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n ranks</source>
-            <translation>
-                <numerusform>%n 个 rank</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <source>maximum of %n ranks</source>
-            <translation>
-                <numerusform>%n 个 rank 的最大值</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>1 step</source>
-            <translation>1 步</translation>
-        </message>
-        <message>
-            <source>%1 steps</source>
-            <translation>%1 步</translation>
-        </message>
-        <message>
-            <source>No measurements.</source>
-            <translation>没有测量值。</translation>
-        </message>
-        <message>
-            <source>%1 %2 at step %3</source>
-            <translation>%1 %2，第 %3 步</translation>
-        </message>
-        <message>
-            <source>Peaks: %1.</source>
-            <translation>峰值：%1。</translation>
-        </message>
-        <message>
-            <source>Capacity %1.</source>
-            <translation>容量 %1。</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::PeaksModel</name>
-        <message>
-            <source>%1 bytes allocated</source>
-            <translation>已分配 %1 字节</translation>
-        </message>
-        <message>
-            <source>peak of %1</source>
-            <translation>%1峰值</translation>
-        </message>
-        <message>
-            <source>value %1</source>
-            <translation>第 %1 大</translation>
-        </message>
-        <message>
-            <source>What</source>
-            <translation>项目</translation>
-        </message>
-        <message>
-            <source>Phase</source>
-            <translation>训练阶段</translation>
-        </message>
-        <message>
-            <source>Allocated</source>
-            <translation>已分配</translation>
-        </message>
-        <message>
-            <source>Reserved</source>
-            <translation>已保留</translation>
-        </message>
-        <message>
-            <source>Step</source>
-            <translation>步</translation>
-        </message>
-        <message>
-            <source>Rank</source>
-            <translation>Rank</translation>
-        </message>
-        <message>
-            <source>Line</source>
-            <translation>行</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::PeaksPanel</name>
-        <message>
-            <source>Largest values of the log</source>
-            <translation>日志中的最大值</translation>
-        </message>
-        <message>
-            <source>Open a log to see its largest values, with step, rank and line.</source>
-            <translation>打开日志，查看其最大值及所在的步、rank 和行。</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::PeaksPlot</name>
-        <message>
-            <source>step %1 · line %2</source>
-            <translation>第 %1 步 · 第 %2 行</translation>
-        </message>
-        <message>
-            <source>step %1</source>
-            <translation>第 %1 步</translation>
-        </message>
-        <message>
-            <source>reserved</source>
-            <translation>已保留</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ProblemsModel</name>
-        <message>
-            <source>Error</source>
-            <translation>错误</translation>
-        </message>
-        <message>
-            <source>Warning</source>
-            <translation>警告</translation>
-        </message>
-        <message>
-            <source>Note</source>
-            <translation>提示</translation>
-        </message>
-        <message>
-            <source>Severity</source>
-            <translation>严重程度</translation>
-        </message>
-        <message>
-            <source>Place</source>
-            <translation>位置</translation>
-        </message>
-        <message>
-            <source>What was not understood</source>
-            <translation>未能理解的内容</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ProblemsPanel</name>
-        <message>
-            <source>Problems</source>
-            <translation>问题</translation>
-        </message>
-        <message>
-            <source>Every line was understood.</source>
-            <translation>每一行都已理解。</translation>
-        </message>
-        <message>
-            <source>and %1 more of the same log</source>
-            <translation>以及同一日志中的另外 %1 个</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::ProgressStrip</name>
-        <message>
-            <source>Opening…</source>
-            <translation>正在打开…</translation>
-        </message>
-        <message>
-            <source>&amp;Cancel</source>
-            <translation>取消(&amp;C)</translation>
-        </message>
-        <message>
-            <source>reading %1… %2 %</source>
-            <translation>正在读取 %1… %2 %</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::StagesChart</name>
-        <message>
-            <source>Estimated peak per stage</source>
-            <translation>各流水线阶段估算峰值</translation>
-        </message>
-        <message>
-            <source>Measured</source>
-            <translation>实测</translation>
-        </message>
-        <message>
-            <source>No estimate yet.
+    </message>
+    <message numerus="yes">
+        <source>%n files</source>
+        <translation>
+            <numerusform>%n 个文件</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n ranks</source>
+        <translation>
+            <numerusform>%n 个 rank</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>maximum of %n ranks</source>
+        <translation>
+            <numerusform>%n 个 rank 的最大值</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>1 step</source>
+        <translation>1 步</translation>
+    </message>
+    <message>
+        <source>%1 steps</source>
+        <translation>%1 步</translation>
+    </message>
+    <message>
+        <source>No measurements.</source>
+        <translation>没有测量值。</translation>
+    </message>
+    <message>
+        <source>%1 %2 at step %3</source>
+        <translation>%1 在第 %3 步为 %2</translation>
+    </message>
+    <message>
+        <source>Peaks: %1.</source>
+        <translation>峰值：%1。</translation>
+    </message>
+    <message>
+        <source>Capacity %1.</source>
+        <translation>容量 %1。</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::PeaksModel</name>
+    <message>
+        <source>%1 bytes allocated</source>
+        <translation>已分配 %1 字节</translation>
+    </message>
+    <message>
+        <source>peak of %1</source>
+        <translation>%1 的峰值</translation>
+    </message>
+    <message>
+        <source>value %1</source>
+        <translation>第 %1 大值</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>项目</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>rank</translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation>行</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::PeaksPanel</name>
+    <message>
+        <source>Largest values of the log</source>
+        <translation>日志中的最大值</translation>
+    </message>
+    <message>
+        <source>Open a log to see its largest values, with step, rank and line.</source>
+        <translation>打开日志，查看其中的最大值及其步数、rank 和行号。</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::PeaksPlot</name>
+    <message>
+        <source>step %1 · line %2</source>
+        <translation>第 %1 步 · 第 %2 行</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ProblemsModel</name>
+    <message>
+        <source>Error</source>
+        <translation>错误</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>警告</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>提示</translation>
+    </message>
+    <message>
+        <source>Severity</source>
+        <translation>严重程度</translation>
+    </message>
+    <message>
+        <source>Place</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>What was not understood</source>
+        <translation>未能理解的内容</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ProblemsPanel</name>
+    <message>
+        <source>Problems</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>Every line was understood.</source>
+        <translation>每一行都已理解。</translation>
+    </message>
+    <message>
+        <source>and %1 more of the same log</source>
+        <translation>同一日志中还有 %1 处</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ProgressStrip</name>
+    <message>
+        <source>Opening…</source>
+        <translation>正在打开…</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>取消(&amp;C)</translation>
+    </message>
+    <message>
+        <source>reading %1… %2 %</source>
+        <translation>正在读取 %1… %2 %</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::StagesChart</name>
+    <message>
+        <source>Estimated peak per stage</source>
+        <translation>各流水级估算峰值</translation>
+    </message>
+    <message>
+        <source>Measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>No estimate yet.
 Open a config, or choose a model.</source>
-            <translation>尚无估算。
-打开配置或选择模型。</translation>
-        </message>
-        <message>
-            <source>thin outline: before the changes</source>
-            <translation>细轮廓：改动之前</translation>
-        </message>
-        <message>
-            <source>thin outline: %1</source>
-            <translation>细轮廓：%1</translation>
-        </message>
-        <message>
-            <source>No estimate.</source>
-            <translation>无估算。</translation>
-        </message>
-        <message>
-            <source>One stage with %1.</source>
-            <translation>一个阶段，%1。</translation>
-        </message>
-        <message numerus="yes">
-            <source>%n stages; the fullest is stage %1 with %2.</source>
-            <translation>
-                <numerusform>%n 个阶段；占用最多的是阶段 %1，%2。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <source>Capacity %1.</source>
-            <translation>容量 %1。</translation>
-        </message>
-        <message>
-            <source>Selected: stage %1 with %2.</source>
-            <translation>已选：阶段 %1，%2。</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::StagesPlot</name>
-        <message>
-            <source>stage %1</source>
-            <translation>阶段 %1</translation>
-        </message>
-        <message>
-            <source>Parameters</source>
-            <translation>参数</translation>
-        </message>
-        <message>
-            <source>Gradients</source>
-            <translation>梯度</translation>
-        </message>
-        <message>
-            <source>Optimizer</source>
-            <translation>优化器</translation>
-        </message>
-        <message>
-            <source>Activations</source>
-            <translation>激活值</translation>
-        </message>
-        <message>
-            <source>In flight</source>
-            <translation>在途</translation>
-        </message>
-        <message>
-            <source>Logits</source>
-            <translation>Logits</translation>
-        </message>
-        <message>
-            <source>Working set</source>
-            <translation>工作集</translation>
-        </message>
-        <message>
-            <source>Buffers</source>
-            <translation>缓冲区</translation>
-        </message>
-        <message>
-            <source>Context</source>
-            <translation>上下文</translation>
-        </message>
-        <message>
-            <source>Unused cache</source>
-            <translation>未使用的缓存</translation>
-        </message>
-        <message>
-            <source>Total on the device</source>
-            <translation>设备总计</translation>
-        </message>
-        <message>
-            <source>Measured peak</source>
-            <translation>实测峰值</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::StartPage</name>
-        <message>
-            <source>RECENT</source>
-            <translation>最近</translation>
-        </message>
-        <message>
-            <source>Drop a training log and its config here</source>
-            <translation>将训练日志和配置拖到这里</translation>
-        </message>
-        <message>
-            <source>Headroom shows in which phase the memory peaks, recomputes the peak from the config, and lets you turn knobs until it fits. A folder opens as the logs of one run, one per rank.</source>
-            <translation>Headroom 显示显存峰值出现在哪个阶段，根据配置重新计算峰值，并让您调整参数直到放得下。文件夹会作为一次运行的日志打开，每个 rank 一个。</translation>
-        </message>
-        <message>
-            <source>&amp;Open…</source>
-            <translation>打开(&amp;O)…</translation>
-        </message>
-        <message>
-            <source>SAMPLES</source>
-            <translation>示例</translation>
-        </message>
-        <message>
-            <source>No longer there:</source>
-            <translation>已不存在：</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::TermsModel</name>
-        <message>
-            <source>%1 bytes</source>
-            <translation>%1 字节</translation>
-        </message>
-        <message>
-            <source>Term</source>
-            <translation>项</translation>
-        </message>
-        <message>
-            <source>Formula with your numbers</source>
-            <translation>代入数值的公式</translation>
-        </message>
-        <message>
-            <source>Value</source>
-            <translation>值</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::VerdictBar</name>
-        <message>
-            <source>Device memory of the fullest GPU: tensors, what the allocator keeps beside them, and the CUDA context.</source>
-            <translation>占用最多的 GPU 的设备显存：张量、分配器额外保留的部分以及 CUDA 上下文。</translation>
-        </message>
-        <message>
-            <source>Verdict</source>
-            <translation>结论</translation>
-        </message>
-        <message>
-            <source>&amp;Copy verdict</source>
-            <translation>复制结论(&amp;C)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::Workbench</name>
-        <message>
-            <source>Knobs</source>
-            <translation>参数</translation>
-        </message>
-        <message>
-            <source>Findings</source>
-            <translation>发现</translation>
-        </message>
-        <message>
-            <source>Details</source>
-            <translation>详情</translation>
-        </message>
-        <message>
-            <source>MODEL</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <source>FINDINGS</source>
-            <translation>发现</translation>
-        </message>
-        <message>
-            <source>Shows or hides the panel %1</source>
-            <translation>显示或隐藏面板“%1”</translation>
-        </message>
-        <message>
-            <source>Peaks</source>
-            <translation>峰值</translation>
-        </message>
-        <message>
-            <source>Formula</source>
-            <translation>公式</translation>
-        </message>
-        <message>
-            <source>Config diff</source>
-            <translation>配置差异</translation>
-        </message>
-        <message>
-            <source>Problems</source>
-            <translation>问题</translation>
-        </message>
-        <message>
-            <source>%1 capacity %2</source>
-            <translation>%1 容量 %2</translation>
-        </message>
-    </context>
-    <context>
-        <name>headroom::Workspace</name>
-        <message>
-            <source>pinned</source>
-            <translation>已固定</translation>
-        </message>
-        <message>
-            <source>original</source>
-            <translation>原始</translation>
-        </message>
-        <message>
-            <source>Reset %1</source>
-            <translation>重置%1</translation>
-        </message>
-        <message>
-            <source>Recompute %1</source>
-            <translation>重计算：%1</translation>
-        </message>
-        <message>
-            <source>k = %1</source>
-            <translation>k = %1</translation>
-        </message>
-        <message>
-            <source>Reset k</source>
-            <translation>重置 k</translation>
-        </message>
-        <message>
-            <source>Reset all</source>
-            <translation>全部重置</translation>
-        </message>
-        <message>
-            <source>Model %1</source>
-            <translation>模型 %1</translation>
-        </message>
-        <message>
-            <source>GPU %1</source>
-            <translation>GPU %1</translation>
-        </message>
-        <message>
-            <source>Capacity %1</source>
-            <translation>容量 %1</translation>
-        </message>
-        <message>
-            <source>the config names no model; choose one</source>
-            <translation>配置中没有模型；请选择一个</translation>
-        </message>
-    </context>
+        <translation>尚无估算。
+请打开配置或选择模型。</translation>
+    </message>
+    <message>
+        <source>thin outline: before the changes</source>
+        <translation>细线轮廓：改动之前</translation>
+    </message>
+    <message>
+        <source>thin outline: %1</source>
+        <translation>细线轮廓：%1</translation>
+    </message>
+    <message>
+        <source>No estimate.</source>
+        <translation>没有估算。</translation>
+    </message>
+    <message>
+        <source>One stage with %1.</source>
+        <translation>一个流水级，%1。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n stages; the fullest is stage %1 with %2.</source>
+        <translation>
+            <numerusform>%n 个流水级；占用最多的是流水级 %1，%2。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Capacity %1.</source>
+        <translation>容量 %1。</translation>
+    </message>
+    <message>
+        <source>Selected: stage %1 with %2.</source>
+        <translation>已选：流水级 %1，%2。</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::StagesPlot</name>
+    <message>
+        <source>stage %1</source>
+        <translation>流水级 %1</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>Optimizer</source>
+        <translation>优化器状态</translation>
+    </message>
+    <message>
+        <source>Activations</source>
+        <translation>激活值</translation>
+    </message>
+    <message>
+        <source>In flight</source>
+        <translation>在途激活值</translation>
+    </message>
+    <message>
+        <source>Logits</source>
+        <translation>Logits</translation>
+    </message>
+    <message>
+        <source>Working set</source>
+        <translation>工作集</translation>
+    </message>
+    <message>
+        <source>Buffers</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>Unused cache</source>
+        <translation>未用缓存</translation>
+    </message>
+    <message>
+        <source>Total on the device</source>
+        <translation>设备总占用</translation>
+    </message>
+    <message>
+        <source>Measured peak</source>
+        <translation>实测峰值</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::StartPage</name>
+    <message>
+        <source>RECENT</source>
+        <translation>最近打开</translation>
+    </message>
+    <message>
+        <source>Drop a training log and its config here</source>
+        <translation>把训练日志及其配置拖到这里</translation>
+    </message>
+    <message>
+        <source>Headroom shows in which phase the memory peaks, recomputes the peak from the config, and lets you turn knobs until it fits. A folder opens as the logs of one run, one per rank.</source>
+        <translation>Headroom 显示显存峰值出现在哪个阶段，根据配置重新计算峰值，并让您调节各项参数直到放得下。打开文件夹时，其中的文件视为同一次训练的日志，每个 rank 一个。</translation>
+    </message>
+    <message>
+        <source>&amp;Open…</source>
+        <translation>打开(&amp;O)…</translation>
+    </message>
+    <message>
+        <source>SAMPLES</source>
+        <translation>示例</translation>
+    </message>
+    <message>
+        <source>No longer there:</source>
+        <translation>已不存在：</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::TermsModel</name>
+    <message>
+        <source>%1 bytes</source>
+        <translation>%1 字节</translation>
+    </message>
+    <message>
+        <source>Term</source>
+        <translation>项</translation>
+    </message>
+    <message>
+        <source>Formula with your numbers</source>
+        <translation>代入您的数值后的公式</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>值</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::VerdictBar</name>
+    <message>
+        <source>Device memory of the fullest GPU: tensors, what the allocator keeps beside them, and the CUDA context.</source>
+        <translation>占用最多的 GPU 的设备显存：张量、分配器额外保留的部分和 CUDA 上下文。</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>&amp;Copy verdict</source>
+        <translation>复制结论(&amp;C)</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::Workbench</name>
+    <message>
+        <source>Knobs</source>
+        <translation>调节</translation>
+    </message>
+    <message>
+        <source>Findings</source>
+        <translation>诊断</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>详情</translation>
+    </message>
+    <message>
+        <source>MODEL</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>FINDINGS</source>
+        <translation>诊断</translation>
+    </message>
+    <message>
+        <source>Shows or hides the panel %1</source>
+        <translation>显示或隐藏面板“%1”</translation>
+    </message>
+    <message>
+        <source>Peaks</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Formula</source>
+        <translation>公式</translation>
+    </message>
+    <message>
+        <source>Config diff</source>
+        <translation>配置差异</translation>
+    </message>
+    <message>
+        <source>Problems</source>
+        <translation>问题</translation>
+    </message>
+    <message>
+        <source>%1 capacity %2</source>
+        <translation>%1 容量 %2</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::Workspace</name>
+    <message>
+        <source>pinned</source>
+        <translation>已固定的方案</translation>
+    </message>
+    <message>
+        <source>original</source>
+        <translation>原始值</translation>
+    </message>
+    <message>
+        <source>Reset %1</source>
+        <translation>重置%1</translation>
+    </message>
+    <message>
+        <source>Recompute %1</source>
+        <translation>重计算：%1</translation>
+    </message>
+    <message>
+        <source>k = %1</source>
+        <translation>k = %1</translation>
+    </message>
+    <message>
+        <source>Reset k</source>
+        <translation>重置 k</translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <translation>全部重置</translation>
+    </message>
+    <message>
+        <source>Model %1</source>
+        <translation>模型 %1</translation>
+    </message>
+    <message>
+        <source>GPU %1</source>
+        <translation>GPU %1</translation>
+    </message>
+    <message>
+        <source>Capacity %1</source>
+        <translation>容量 %1</translation>
+    </message>
+    <message>
+        <source>the config names no model; choose one</source>
+        <translation>配置中没有模型；请选择一个</translation>
+    </message>
+</context>
+<context>
+    <name>samples</name>
+    <message>
+        <source>Out of memory after 370 steps</source>
+        <translation>370 步后显存不足</translation>
+    </message>
+    <message>
+        <source>Llama 3 8B on four GPUs. The micro-batch was taken for the global batch.</source>
+        <translation>Llama 3 8B，四张 GPU。把微批次当成了全局批次。</translation>
+    </message>
+    <message>
+        <source>Multimodal, peak in forward</source>
+        <translation>多模态，峰值在前向</translation>
+    </message>
+    <message>
+        <source>Qwen2-VL 7B with a frozen vision tower. Large images meet full recompute.</source>
+        <translation>Qwen2-VL 7B，视觉编码器冻结。大尺寸图像，全部重计算。</translation>
+    </message>
+    <message>
+        <source>Peak in the optimizer step</source>
+        <translation>峰值在优化器更新</translation>
+    </message>
+    <message>
+        <source>Llama 2 7B over four pipeline stages. A smaller micro-batch cannot help.</source>
+        <translation>Llama 2 7B，四个流水级。减小微批次无济于事。</translation>
+    </message>
+    <message>
+        <source>Recompute written, but not loaded</source>
+        <translation>写了重计算，却没有加载</translation>
+    </message>
+    <message>
+        <source>Qwen2.5 7B. The config says full, the switch above it says no.</source>
+        <translation>Qwen2.5 7B。配置写着 full，上面的开关却是关。</translation>
+    </message>
+    <message>
+        <source>A small GPT that fits</source>
+        <translation>放得下的小型 GPT</translation>
+    </message>
+    <message>
+        <source>353 M parameters on four 12 GB cards, for trying the knobs.</source>
+        <translation>353 M 参数，四张 12 GB 显卡，用来试调各项参数。</translation>
+    </message>
+</context>
 </TS>

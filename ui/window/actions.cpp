@@ -6,6 +6,7 @@
 #include <QAction>
 #include <QActionGroup>
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QUndoStack>
 
 #include <array>
@@ -190,6 +191,12 @@ QList<QKeySequence> shortcutsOf(const Row& row)
     return shortcuts;
 }
 
+/// What a toolbar shows: Qt drops the & of "打开(&O)…" by itself, but not the letter and its brackets.
+QString withoutMnemonic(QString text)
+{
+    return text.remove(QRegularExpression(QStringLiteral("\\(&.\\)"))).remove(u'&');
+}
+
 } // namespace
 
 Actions::Actions(QUndoStack& undoStack, QObject* parent)
@@ -199,6 +206,8 @@ Actions::Actions(QUndoStack& undoStack, QObject* parent)
     for (const Row& row : rows) {
         auto* action = new QAction(QCoreApplication::translate("Actions", row.text), this);
         action->setObjectName(QString::fromLatin1(row.name));
+        action->setIconText(withoutMnemonic(action->text()));
+        action->setToolTip(action->iconText());
         action->setStatusTip(QCoreApplication::translate("Actions", row.tip));
         action->setShortcuts(shortcutsOf(row));
         if (row.symbol) {

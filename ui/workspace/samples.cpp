@@ -4,6 +4,8 @@
 #include "config/config_document.h"
 #include "workspace/wording.h"
 
+#include <QCoreApplication>
+
 #include <array>
 #include <system_error>
 
@@ -27,8 +29,9 @@ std::vector<Sample> loadSamples(const std::filesystem::path& folder)
         }
         Sample sample;
         sample.id = toQString(id);
-        sample.title = toQString(value("title"));
-        sample.description = toQString(value("description"));
+        // UpdateTranslations.cmake collects these texts.
+        sample.title = QCoreApplication::translate("samples", value("title").c_str());
+        sample.description = QCoreApplication::translate("samples", value("description").c_str());
         std::error_code error;
         for (const char* kind : {"log", "config"}) {
             if (const std::string file = value(kind); !file.empty() && std::filesystem::exists(folder / file, error)) {
