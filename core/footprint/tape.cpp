@@ -25,8 +25,27 @@ void Tape::clear()
     saved.clear();
     output = none;
     outputBytes = 0;
-    slots = firstLocal;
+    slotCount = firstLocal;
     gradients = 0;
+    consumesInput = false;
+}
+
+void Tape::dropBackward()
+{
+    for (Event event : saved) {
+        event.op = Op::Free;
+        forward.push_back(event);
+    }
+    saved.clear();
+    if (storages[input].bytes > 0) {
+        Event event = storages[input];
+        event.op = Op::Free;
+        event.slot = input;
+        forward.push_back(event);
+        consumesInput = true;
+    }
+    backward.clear();
+    backwardNeeds.clear();
 }
 
 Tape::Slot PersistentStorages::find(std::uint64_t key, TensorKind kind, std::int64_t bytes)

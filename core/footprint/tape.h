@@ -45,10 +45,13 @@ struct Tape
     std::vector<Event> saved; ///< local storages alive after the forward, the output excepted
     Slot output = none; ///< the tensor that flows out; none: the last operation of a micro-batch
     std::int64_t outputBytes = 0;
-    Slot slots = firstLocal; ///< how many there are
+    Slot slotCount = firstLocal; ///< how many there are
     Slot gradients = 0; ///< how many are accumulated
+    bool consumesInput = false; ///< frees its input in the forward already
 
     void clear();
+    /// Nothing upstream is trained, so nothing is kept and no backward runs (theory.md 2.5).
+    void dropBackward();
 };
 
 /// Storages that, once made, stay for the rest of the run, whoever asks for them first: workspaces, global buffers.
@@ -72,10 +75,10 @@ class TapeWriter
 public:
     TapeWriter(Tape& tape, PersistentStorages& persistents);
 
-    Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateInto(m_tape.slots++, kind, bytes); }
+    Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateInto(m_tape.slotCount++, kind, bytes); }
     Tape::Slot allocateOn(std::uint8_t stream, TensorKind kind, std::int64_t bytes)
     {
-        return allocateInto(m_tape.slots++, kind, bytes, stream);
+        return allocateInto(m_tape.slotCount++, kind, bytes, stream);
     }
     /// For Tape::gradient and Tape::carried.
     Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream = 0);

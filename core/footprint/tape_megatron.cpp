@@ -53,6 +53,7 @@ private:
         const Tape::Slot gathered = c.isTransformerEngine ? m_ops.gather(m_tokens) : Tape::none;
         m_fc1 = m_ops.linear(Fc1Output, m_fc1Bytes);
         w.free(gathered);
+        m_ops.dropInput(m_norm.output);
         m_activation = w.allocate(ActivationOutput, m_activationBytes);
         if (c.isSquaredRelu) {
             // pow keeps relu(x); the product before it is not needed (theory_dense.md rule 21).
@@ -62,6 +63,7 @@ private:
         }
         m_activation = m_ops.quantised(m_activation, m_tokens * c.ffn);
         const Tape::Slot product = m_ops.linear(PartialOutput, m_ops.streamBytes(m_tokens));
+        m_ops.dropInput(m_activation);
         return m_ops.scatter(product, PartialOutput, m_tokens);
     }
 
@@ -180,16 +182,17 @@ void MegatronTapes::writeLayer(Piece& piece, LayerKind kind) const
     addMlp(piece, c);
 }
 
-void MegatronTapes::writeEmbedding(Piece& piece, std::int64_t sequence, bool hasParameters, bool endsTiedGradient) const
+void MegatronTapes::writeEmbedding(Piece& piece, const Embedding& embedding) const
 {
     const RankShape& c = m_shape;
     MegatronOps ops(c, piece.tape, m_persistents);
     TapeWriter& w = ops.w;
-    const std::int64_t rows = c.microBatch * sequence;
+    const std::int64_t rows = c.microBatch * embedding.sequence;
     const std::int64_t localRows = rows / c.sequenceShards;
     const std::int64_t bytes = ops.streamBytes(rows);
-    ops.declareStream(sequence);
-    if (endsTiedGradient) {
+    ops.declareStream(embedding.sequence);
+    w.declare(Tape::input, ResidualStream, embedding.imageBytes);
+    if (embedding.endsTiedGradient) {
         w.declare(Tape::carried, WeightGradient, c.vocab * c.hidden * c.element);
     }
 
@@ -199,6 +202,12 @@ void MegatronTapes::writeEmbedding(Piece& piece, std::int64_t sequence, bool has
         const Tape::Slot sum = w.allocate(EmbeddingTemporary, bytes);
         w.free(words, positions);
         words = sum;
+    }
+    if (embedding.imageBytes > 0) {
+        const Tape::Slot combined = w.allocate(EmbeddingTemporary, bytes);
+        w.free(words, Tape::input);
+        piece.tape.consumesInput = true;
+        words = combined;
     }
     const bool isStream = c.sequenceShards == 1 && !c.hasHiddenDropout;
     Tape::Slot stream = w.allocate(isStream ? ResidualStream : EmbeddingTemporary, bytes); // [b, s, h] to [s, b, h]
@@ -219,12 +228,20 @@ void MegatronTapes::writeEmbedding(Piece& piece, std::int64_t sequence, bool has
     w.beginBackward(stream);
     const Tape::Slot gradient = w.allocate(ActivationGradient, bytes);
     w.free(mask);
-    const Tape::Slot weight = w.allocate(WeightGradient, c.vocab * c.hidden * c.element); // never fused
-    w.free(weight);
-    w.free(endsTiedGradient ? Tape::carried : Tape::none, gradient, Tape::gradient);
+    if (!c.isFrozen) {
+        w.free(w.allocate(WeightGradient, c.vocab * c.hidden * c.element)); // never fused
+    }
+    w.free(embedding.endsTiedGradient ? Tape::carried : Tape::none);
+    const Tape::Slot images
+        = embedding.trainsImages ? w.allocate(ActivationGradient, embedding.imageBytes) : Tape::none;
+    w.free(gradient, Tape::gradient);
+    if (embedding.trainsImages) {
+        w.allocateInto(Tape::gradient, ActivationGradient, embedding.imageBytes);
+        w.free(images);
+    }
 
     piece.parameters.clear();
-    if (hasParameters) {
+    if (embedding.hasParameters) {
         piece.parameters.push_back(c.vocab * c.hidden);
         if (c.hasLearnedPositions) {
             piece.parameters.push_back(c.positions * c.hidden);
@@ -260,7 +277,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     const std::int64_t logitCount = tokens * c.vocab;
     ops.declareStream(sequence);
 
-    const MegatronOps::Norm norm = ops.norm(rows, c.hidden, false);
+    MegatronOps::Norm norm = ops.norm(rows, c.hidden, false);
     SlotList states;
     if (c.family == ModelFamily::Bert) {
         ops.cublas();
@@ -275,6 +292,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     }
     ops.cublas();
     Tape::Slot logits = w.allocate(Logits, logitCount * c.element);
+    ops.dropInput(norm.output);
     if (c.family != ModelFamily::Decoder) {
         const Tape::Slot biased = w.allocate(Logits, logitCount * c.element); // the bias is added out of place
         w.free(logits);
@@ -307,7 +325,9 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     Tape::Slot gradient = w.allocate(ActivationGradient, ops.streamBytes(tokens));
     Tape::Slot weight = Tape::none;
     const bool waitsForEmbedding = c.isTied && !hasOwnWeight; // both gradients of a tied matrix are added there
-    if (!c.fusesWeightGradients) {
+    if (c.isFrozen) {
+        // no gradient of the output layer's weight
+    } else if (!c.fusesWeightGradients) {
         const std::int64_t bytes = c.vocab * c.hidden * c.element;
         weight = waitsForEmbedding ? w.allocateInto(Tape::carried, WeightGradient, bytes)
                                    : w.allocate(WeightGradient, bytes);
@@ -315,7 +335,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
         ops.placeholder(c.vocab, c.hidden);
     }
     gradient = ops.scatter(gradient, ActivationGradient, tokens);
-    const bool isDeferred = c.deferredWgrads >= 0;
+    const bool isDeferred = c.deferredWgrads >= 0 && !c.isFrozen;
     if (isDeferred) {
         w.defer(logitsGradient); // kept for the weight gradient at the end of the step
     } else {

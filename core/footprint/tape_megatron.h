@@ -18,7 +18,15 @@ public:
 
     enum class LayerKind : std::uint8_t { Causal, Encoder, CrossAttending };
 
-    void writeEmbedding(Piece& piece, std::int64_t sequence, bool hasParameters, bool endsTiedGradient) const;
+    struct Embedding
+    {
+        std::int64_t sequence = 0;
+        bool hasParameters = true;
+        bool endsTiedGradient = false; ///< the head's weight gradient waits for this one
+        std::int64_t imageBytes = 0; ///< image features that flow in and take their place among the words
+        bool trainsImages = false; ///< and want their gradient
+    };
+    void writeEmbedding(Piece& piece, const Embedding& embedding) const;
     void writeLayer(Piece& piece, LayerKind kind) const;
     /// T5's norm between encoder and decoder.
     void writeEncoderNorm(Piece& piece) const;

@@ -34,6 +34,7 @@ Tape::Slot MegatronAttention::forward()
         projected.add(m_ops.linear(Qkv, m_queryBytes + 2 * m_keyBytes, c.hasQkvBias));
     }
     w.free(gathered);
+    m_ops.dropInput(m_norm.output);
     prepare(projected);
     Core result = core();
     if (c.recomputesAttention) {
@@ -50,6 +51,12 @@ Tape::Slot MegatronAttention::forward()
     m_context = m_ops.quantised(result.context, m_tokens * c.heads * c.headDim, m_saved.contains(result.context));
     const Tape::Slot product = m_ops.linear(PartialOutput, m_ops.streamBytes(m_tokens));
     const Tape::Slot output = m_ops.scatter(product, PartialOutput, m_tokens);
+    // Kernels that read their result in backward keep it themselves: flash its own copy when it turned the layout.
+    const bool isKernels
+        = c.kernel == AttentionKernel::Fused || (c.kernel == AttentionKernel::Flash && c.microBatch == 1);
+    if (!isKernels && !m_saved.contains(m_context)) {
+        m_ops.dropInput(m_context);
+    }
     w.freeAll(result.held);
     const auto [stream, mask] = m_ops.addResidual(output, m_localTokens);
     m_dropoutMask = mask;

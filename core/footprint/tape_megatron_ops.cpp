@@ -51,12 +51,24 @@ MegatronOps::Gradients MegatronOps::linearBackward(std::int64_t inputBytes, std:
     }
     Gradients gradients;
     gradients.input = w.allocate(ActivationGradient, inputBytes);
+    if (c.isFrozen) {
+        return gradients;
+    }
     if (!c.fusesWeightGradients) {
         gradients.weight = w.allocate(WeightGradient, rows * columns * c.element);
     } else {
         placeholder(rows, columns);
     }
     return gradients;
+}
+
+void MegatronOps::dropInput(Tape::Slot& slot)
+{
+    // A linear layer keeps its input for the weight's gradient only (theory.md 3.7).
+    if (c.isFrozen) {
+        w.free(slot);
+        slot = Tape::none;
+    }
 }
 
 void MegatronOps::placeholder(std::int64_t rows, std::int64_t columns)

@@ -61,6 +61,8 @@ public:
     /// A GEMM of a transformer layer; local layers add their bias out of place.
     Tape::Slot linear(TensorKind kind, std::int64_t bytes, bool hasBias = false);
     Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns);
+    /// After a linear layer's forward: what it read, unless its weight is trained.
+    void dropInput(Tape::Slot& slot);
     void placeholder(std::int64_t rows, std::int64_t columns);
     /// The sequence-parallel input of a column-parallel layer in full length: a temporary in Transformer Engine.
     Tape::Slot gather(std::int64_t tokens);

@@ -3,6 +3,7 @@
 
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_torch.h"
+#include "footprint/tape_vision.h"
 #include "plan/validity.h"
 
 #include <algorithm>
@@ -13,7 +14,18 @@ namespace headroom {
 namespace {
 
 /// Which piece is which in ModelProgram::pieces.
-enum PieceIndex : std::uint16_t { embedding, layer, head, encoderNorm, decoderEmbedding, decoderLayer };
+enum PieceIndex : std::uint16_t {
+    embedding,
+    layer,
+    head,
+    encoderNorm, ///< of T5, as the two after it
+    decoderEmbedding,
+    decoderLayer,
+    patches, ///< of an image encoder
+    visionLayer,
+    projection,
+    pieceCount
+};
 
 void loadTensor(Chunk& chunk, TensorKind kind, std::int64_t bytes)
 {
@@ -66,6 +78,9 @@ public:
         : m_plan(plan)
         , m_program(program)
         , m_shape(program.shape)
+        , m_tower(visionTowerOf(plan))
+        , m_projector(projectorOf(plan))
+        , m_trainable(trainableOf(plan))
     {
     }
 
@@ -95,22 +110,52 @@ private:
     void writePieces()
     {
         m_program.persistents.all.clear();
-        m_program.pieces.resize(m_shape.family == ModelFamily::T5 ? 6 : 3);
-        MegatronTapes tapes(m_shape, m_program.persistents);
+        m_program.pieces.resize(pieceCount);
         auto& pieces = m_program.pieces;
-        const bool isOneStage = m_shape.stages == 1;
-        const bool ownsHead = !(m_shape.isTied && isOneStage);
+        const bool ownsHead = !(m_shape.isTied && m_shape.stages == 1);
         const auto kind = m_shape.family == ModelFamily::Decoder ? MegatronTapes::LayerKind::Causal
                                                                  : MegatronTapes::LayerKind::Encoder;
-        tapes.writeEmbedding(pieces[embedding], m_shape.sequence, true, !ownsHead && !m_shape.fusesWeightGradients);
+        const bool waitsForWords = !ownsHead && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
+        MegatronTapes tapes(m_shape, m_program.persistents);
+        MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false};
+        if (m_tower.isPresent()) {
+            writeVision();
+            words.imageBytes = featureBytes(m_program.projector, m_tower, m_projector);
+            words.trainsImages = m_trainable.vision || m_trainable.projector;
+        }
+        tapes.writeEmbedding(pieces[embedding], words);
         tapes.writeLayer(pieces[layer], kind);
-        if (m_shape.family == ModelFamily::T5) {
+        const bool isT5 = m_shape.family == ModelFamily::T5;
+        if (isT5) {
             tapes.writeEncoderNorm(pieces[encoderNorm]);
-            tapes.writeEmbedding(pieces[decoderEmbedding], m_shape.decoderSequence, false, false);
+            tapes.writeEmbedding(pieces[decoderEmbedding], {m_shape.decoderSequence, false, false, 0, false});
             tapes.writeLayer(pieces[decoderLayer], MegatronTapes::LayerKind::CrossAttending);
-            tapes.writeHead(pieces[head], m_shape.decoderSequence, ownsHead);
-        } else {
-            tapes.writeHead(pieces[head], m_shape.sequence, ownsHead);
+        }
+        tapes.writeHead(pieces[head], isT5 ? m_shape.decoderSequence : m_shape.sequence, ownsHead);
+        for (const PieceIndex index : {embedding, layer, head, encoderNorm, decoderEmbedding, decoderLayer}) {
+            pieces[index].isFrozen = m_shape.isFrozen;
+        }
+    }
+
+    /// Encoder and projector, on the stage of the embedding. What has nothing trained upstream keeps nothing.
+    void writeVision()
+    {
+        auto& pieces = m_program.pieces;
+        m_program.vision = visionShape(m_shape, m_tower, m_trainable.vision);
+        m_program.projector = projectorShape(m_program.vision, m_trainable.projector);
+        writePatches(m_program.vision, m_tower, m_program.persistents, pieces[patches]);
+        MegatronTapes(m_program.vision, m_program.persistents)
+            .writeLayer(pieces[visionLayer], MegatronTapes::LayerKind::Causal);
+        writeProjector(m_program.projector, m_tower, m_projector, m_trainable.vision, m_program.persistents,
+                       pieces[projection]);
+        pieces[patches].isFrozen = pieces[visionLayer].isFrozen = !m_trainable.vision;
+        pieces[projection].isFrozen = !m_trainable.projector;
+        if (!m_trainable.vision) {
+            pieces[patches].tape.dropBackward();
+            pieces[visionLayer].tape.dropBackward();
+            if (!m_trainable.projector) {
+                pieces[projection].tape.dropBackward();
+            }
         }
     }
 
@@ -128,6 +173,12 @@ private:
             chunk.sends = !isLast;
             if (isFirst || isLast) {
                 loadBatch(m_shape, isFirst, chunk);
+            }
+            if (isFirst && m_tower.isPresent()) {
+                chunk.runs.push_back({patches, 1, 0});
+                chunk.runs.push_back(
+                    {visionLayer, m_tower.layers, m_plan.recompute.vision.value && m_trainable.vision ? 1 : 0});
+                chunk.runs.push_back({projection, 1, 0});
             }
             if (isFirst) {
                 chunk.runs.push_back({embedding, 1, 0});
@@ -162,6 +213,9 @@ private:
     const TrainingPlan& m_plan;
     ModelProgram& m_program;
     const RankShape& m_shape;
+    const VisionTower m_tower;
+    const Projector m_projector;
+    const Trainable m_trainable;
 };
 
 } // namespace

@@ -14,6 +14,7 @@ struct Piece
 {
     Tape tape;
     std::vector<std::int64_t> parameters; ///< elements of each tensor on this rank, in the order of construction
+    bool isFrozen = false;
 };
 
 /// Pieces of one kind in a row.
@@ -54,6 +55,7 @@ struct StageProgram
 struct ModelProgram
 {
     RankShape shape;
+    RankShape vision, projector; ///< of the image encoder and what follows it, where there are any
     std::vector<Piece> pieces;
     PersistentStorages persistents;
     std::vector<StageProgram> stages;
@@ -63,7 +65,7 @@ struct ModelProgram
 /// Fails with the input that is missing or that no tape describes.
 [[nodiscard]] Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program);
 
-/// Trainable elements of a stage's parameters on one rank.
+/// Elements of a stage's parameters on one rank, frozen ones included.
 [[nodiscard]] std::int64_t parameterCount(const ModelProgram& program, const StageProgram& stage);
 
 } // namespace headroom

@@ -206,12 +206,21 @@ Result<void> checkKnown(const TrainingPlan& plan)
     }
     const bool hasExperts = plan.moe.experts.value > 1;
     const bool hasLatentAttention = plan.mla.kvLoraRank.isKnown();
-    const bool hasVision = plan.vision.layers.value > 0;
+    const VisionTower tower = visionTowerOf(plan);
+    const Trainable trainable = trainableOf(plan);
+    if (tower.isPresent() && (tower.tokens == 0 || projectorOf(plan).tokens == 0)) {
+        return missing("vision.tokens_per_image");
+    }
+    const bool hasOtherVision = tower.isPresent()
+        && (projectorOf(plan).kind == Projector::Kind::None || projectorOf(plan).kind == Projector::Kind::Resampler);
+    const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
     const bool hasLora = plan.lora.rank.value > 0;
     for (const auto& [has, what] :
          {std::pair{hasExperts, "mixture-of-experts layers"}, std::pair{hasLatentAttention, "latent attention"},
-          std::pair{hasVision, "vision encoders"}, std::pair{hasLora, "LoRA adapters"},
-          std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
+          std::pair{hasOtherVision, "this projector"}, std::pair{trainsNothing, "a run that trains nothing"},
+          std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
+          std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
+          std::pair{hasLora, "LoRA adapters"}, std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
           std::pair{plan.parallel.layout.isKnown(), "explicit pipeline layouts"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
@@ -342,6 +351,7 @@ Result<RankShape> rankShape(const TrainingPlan& plan)
     readPrecision(plan, shape);
     readImplementation(plan, shape);
     readRecompute(plan.recompute, shape);
+    shape.isFrozen = !trainableOf(plan).language;
     return shape;
 }
 

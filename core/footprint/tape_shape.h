@@ -58,6 +58,7 @@ struct RankShape
     // Recompute.
     std::int64_t checkpointGroup = 0; ///< layers stored as one input each time; 0: none
     std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
+    bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
 
     /// Tokens of a micro-batch on this rank, before sequence parallelism.

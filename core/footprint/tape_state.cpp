@@ -28,13 +28,32 @@ bool isFp8Weight(const RankShape& shape, std::int64_t elements)
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
 }
 
+/// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
+std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
+{
+    std::int64_t bytes = 0;
+    for (const Chunk& chunk : stage.chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            const Piece& piece = program.pieces[run.piece];
+            for (const std::int64_t tensor : piece.parameters) {
+                bytes += piece.isFrozen ? run.count * blockBytes(tensor * program.shape.element) : 0;
+            }
+        }
+    }
+    return bytes;
+}
+
 StageState separateTensors(const ModelProgram& program, const StageProgram& stage)
 {
     const RankShape& shape = program.shape;
     StageState bytes;
     std::int64_t elements = 0;
+    bytes.parameters = frozenBytes(program, stage);
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
+            if (program.pieces[run.piece].isFrozen) {
+                continue;
+            }
             for (const std::int64_t tensor : program.pieces[run.piece].parameters) {
                 elements += run.count * tensor;
                 bytes.parameters += run.count * blockBytes(tensor * shape.element);
@@ -46,7 +65,7 @@ StageState separateTensors(const ModelProgram& program, const StageProgram& stag
             }
         }
     }
-    bytes.gradients = blockBytes(elements * shape.gradient);
+    bytes.gradients = elements > 0 ? blockBytes(elements * shape.gradient) : 0;
     return bytes;
 }
 
@@ -68,6 +87,9 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     std::int64_t elements = 0, padded = 0, saved = 0;
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
+            if (program.pieces[run.piece].isFrozen) {
+                continue;
+            }
             for (const std::int64_t tensor : program.pieces[run.piece].parameters) {
                 elements += run.count * tensor;
                 padded += run.count * paddedStart(0, tensor);
@@ -79,7 +101,7 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     const std::int64_t held = elements / shape.optimizerShards;
     const std::int64_t buffer = paddedEnd(shape, padded);
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
-    bytes.parameters = buffer * shape.element - (savesBytes ? saved : 0);
+    bytes.parameters = frozenBytes(program, stage) + buffer * shape.element - (savesBytes ? saved : 0);
     bytes.gradients = buffer * shape.gradient;
     bytes.master = held * shape.master;
     bytes.moments = held * (shape.firstMoment + shape.secondMoment);
@@ -87,13 +109,13 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     return bytes;
 }
 
-std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage)
+std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, bool areFrozen)
 {
     std::vector<std::int64_t> all;
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
             const auto& tensors = program.pieces[run.piece].parameters;
-            for (std::int64_t i = 0; i < run.count; ++i) {
+            for (std::int64_t i = 0; i < run.count && program.pieces[run.piece].isFrozen == areFrozen; ++i) {
                 all.insert(all.end(), tensors.begin(), tensors.end());
             }
         }

@@ -22,8 +22,9 @@ struct StageState
 
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
-/// Elements of every parameter tensor of the stage, in the order of construction.
-[[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage);
+/// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
+[[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
+                                                         bool areFrozen = false);
 /// The pieces of them whose optimizer state this rank holds: all, or the contiguous 1/d of the last rank of a
 /// distributed optimizer.
 [[nodiscard]] std::vector<std::int64_t> optimizerTensors(const RankShape& shape,

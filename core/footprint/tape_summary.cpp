@@ -99,11 +99,13 @@ void addStored(const Tape& tape, std::int64_t outputs, ComponentBytes& component
     components[static_cast<std::size_t>(Component::Activations)] += tape.outputBytes * outputs;
 }
 
-/// Everything that `count` pieces keep, outputs included.
-void addKept(const Tape& tape, std::int64_t count, ComponentBytes& components)
+/// Everything that `count` pieces in a row keep, outputs included unless the piece after them used them up.
+void addKept(const Tape& tape, std::int64_t count, bool isLastUsedUp, ComponentBytes& components)
 {
     addSaved(tape, count, components);
-    addStored(tape, count, components);
+    if (count > 0) {
+        addStored(tape, (tape.consumesInput ? 0 : count - 1) + (isLastUsedUp ? 0 : 1), components);
+    }
 }
 
 /// What the backward of a piece hands on to those before it: the gradient of its input, a carried tensor.
@@ -235,7 +237,10 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
         if (run.checkpointGroup > 0) {
             addStored(tape, (run.count + run.checkpointGroup - 1) / run.checkpointGroup, components);
         } else {
-            addKept(tape, run.count, components);
+            // The piece at hand uses its input up at the end of its forward only, so that still counts in there.
+            const PieceRun& next = chunk.runs[i + 1];
+            const bool isAtHand = i + 1 == place.run && isForward && place.piece == 0;
+            addKept(tape, run.count, !isAtHand && program.pieces[next.piece].tape.consumesInput, components);
         }
     }
     for (std::size_t i = place.run + 1; i < chunk.runs.size() && !isForward; ++i) {
@@ -248,7 +253,7 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
     addStored(tape, group, components);
     if (place.doing == Place::Doing::Backward) {
         // The output of the piece at hand went with its successor's backward, or to the next stage.
-        addKept(tape, within, components);
+        addKept(tape, within, tape.consumesInput, components);
         addSaved(tape, 1, components);
         addStored(tape, freesItsOutput(tape) ? 1 : 0, components);
         add(tape.backward, place.event, components);
@@ -256,7 +261,7 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
         if (place.doing == Place::Doing::Forward && run.checkpointGroup > 0) {
             addStored(tape, within > 0 ? 1 : 0, components);
         } else {
-            addKept(tape, within, components);
+            addKept(tape, within, false, components);
         }
         add(tape.forward, place.event, components);
     }

@@ -34,7 +34,7 @@ ReplayReader::ReplayReader(const ModelProgram& program, const StageProgram& stag
     for (const Chunk& chunk : stage.chunks) {
         std::size_t slots = 0;
         for (const PieceRun& run : chunk.runs) {
-            slots += static_cast<std::size_t>(run.count) * program.pieces[run.piece].tape.slots;
+            slots += static_cast<std::size_t>(run.count) * program.pieces[run.piece].tape.slotCount;
         }
         m_slotCounts.push_back(slots);
     }
@@ -258,7 +258,7 @@ void ReplayReader::forwardRun(const PieceRun& run, Handle*& slots, Handle& strea
                 free(slots[Tape::input]);
             }
         }
-        slots += tape.slots;
+        slots += tape.slotCount;
     }
 }
 
@@ -266,15 +266,15 @@ void ReplayReader::backwardRun(const PieceRun& run, Handle*& slots)
 {
     const Tape& tape = m_program.pieces[run.piece].tape;
     for (std::int64_t i = run.count; i-- > 0;) {
-        slots -= tape.slots;
+        slots -= tape.slotCount;
         --m_layer;
         if (run.checkpointGroup > 0 && (i + 1 == run.count || (i + 1) % run.checkpointGroup == 0)) {
             const std::int64_t first = i / run.checkpointGroup * run.checkpointGroup;
             if (run.offloadsInput) {
-                (slots - (i - first) * tape.slots)[Tape::input]
+                (slots - (i - first) * tape.slotCount)[Tape::input]
                     = allocate(TensorKind::ResidualStream, tape.storages[Tape::input].bytes);
             }
-            rebuildGroup(tape, slots - (i - first) * tape.slots, i - first + 1);
+            rebuildGroup(tape, slots - (i - first) * tape.slotCount, i - first + 1);
         }
         backwardPiece(tape, slots);
     }
@@ -284,12 +284,12 @@ void ReplayReader::rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pi
 {
     for (std::int64_t i = 0; i < pieces; ++i) {
         if (i > 0) {
-            slots[Tape::input] = (slots - tape.slots)[tape.output];
+            slots[Tape::input] = (slots - tape.slotCount)[tape.output];
         }
         forwardPiece(tape, slots);
-        slots += tape.slots;
+        slots += tape.slotCount;
     }
-    free((slots - tape.slots)[tape.output]); // the same values exist already
+    free((slots - tape.slotCount)[tape.output]); // the same values exist already
 }
 
 void ReplayReader::forwardPiece(const Tape& tape, Handle* slots)

@@ -22,12 +22,15 @@ void ReplayReader::constructMegatron()
 {
     const RankShape& shape = m_program.shape;
     const std::vector<std::int64_t> parameters = parameterTensors(m_program, m_stage);
+    for (const std::int64_t elements : parameterTensors(m_program, m_stage, true)) {
+        static_cast<void>(allocate(TensorKind::Parameters, elements * shape.element));
+    }
     m_optimizerTensors = optimizerTensors(shape, parameters);
     std::vector<Handle> tensors;
     for (const std::int64_t elements : parameters) {
         tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
     }
-    if (shape.isDistributedOptimizer) {
+    if (shape.isDistributedOptimizer && !parameters.empty()) {
         // The tensors move into one contiguous buffer.
         const std::int64_t padded = paddedElements(shape, parameters);
         static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
@@ -35,7 +38,7 @@ void ReplayReader::constructMegatron()
         for (Handle& tensor : tensors) {
             free(tensor);
         }
-    } else {
+    } else if (!parameters.empty()) {
         const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
         static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));
     }

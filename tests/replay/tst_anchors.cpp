@@ -77,6 +77,34 @@ const Settings gpt15b{{"model.layers", "32"},
                       {"implementation.profile", "megatron-te"},
                       {"implementation.rope_fusion", "false"},
                       {"implementation.placeholder_grads", "false"}};
+/// mimo_vlm_pretrain_convergence: Vicuna 7B and CLIP ViT-L/14-336 frozen, the projector between them trained.
+const Settings frozenVlm{{"model.layers", "32"},
+                         {"model.hidden", "4096"},
+                         {"model.ffn", "11008"},
+                         {"model.gated_mlp", "true"},
+                         {"model.heads", "32"},
+                         {"model.vocab", "32256"},
+                         {"model.tied_embeddings", "false"},
+                         {"model.rope", "true"},
+                         {"batch.micro", "1"},
+                         {"batch.seq", "4096"},
+                         {"parallel.world", "8"},
+                         {"vision.layers", "24"},
+                         {"vision.hidden", "1024"},
+                         {"vision.ffn", "4096"},
+                         {"vision.heads", "16"},
+                         {"vision.image_size", "336"},
+                         {"vision.patch", "14"},
+                         {"vision.class_token", "true"},
+                         {"vision.learned_positions", "true"},
+                         {"vision.extra_norms", "2"},
+                         {"projector.type", "mlp"},
+                         {"projector.layers", "2"},
+                         {"frozen.llm", "true"},
+                         {"frozen.vision", "true"},
+                         {"implementation.deterministic", "true"},
+                         {"implementation.grad_accum_fusion", "false"},
+                         {"hardware.gpu", "h100-80gb"}};
 const Settings pipelined{{"batch.micro", "1"}, {"parallel.pp", "4"}, {"parallel.layers_per_vstage", "1"}};
 const Settings tensorParallel{{"batch.micro", "2"}, {"parallel.tp", "4"}};
 
@@ -131,6 +159,9 @@ void TestAnchors::meets_data()
     row("V05, its peak", tensorAmpere, "peak", 58188115968);
     row("V05, GB200, peak", planOf(gpt7b, on(tensorParallel, "gb200")), "peak", 58217476096);
     row("V06, 15B TP8 SP, A100, peak above resident", planOf(gpt15b, on({}, "a100-80gb")), "rise", 15693408256);
+    row("V07, frozen VLM, bf16, resident", planOf(frozenVlm, {{"precision.recipe", "megatron-bf16"}}), "steady",
+        14567188480);
+    row("V08, frozen VLM, fp32, resident", planOf(frozenVlm, {{"precision.recipe", "fp32"}}), "steady", 28613818368);
 }
 
 void TestAnchors::meets()

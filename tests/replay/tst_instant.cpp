@@ -42,6 +42,11 @@ const QByteArray gpt = "model.layers=24 model.hidden=2048 model.ffn=8192 model.h
                        "model.mlp_bias=true model.tied_embeddings=true model.attn_dropout=0.1 model.hidden_dropout=0.1 "
                        "batch.micro=4 batch.seq=2048 batch.accum=8 precision.recipe=megatron-bf16 ";
 
+const QByteArray llava = llama7b
+    + "vision.layers=24 vision.hidden=1024 vision.ffn=4096 vision.heads=16 vision.image_size=336 vision.patch=14 "
+      "vision.class_token=true vision.learned_positions=true vision.extra_norms=2 projector.type=mlp "
+      "projector.layers=2 ";
+
 double relative(Bytes instant, std::int64_t replayed)
 {
     return std::abs(static_cast<double>(instant.value) / static_cast<double>(replayed) - 1);
@@ -114,6 +119,17 @@ void TestInstant::agreesWithReplay_data()
     row("BERT", gpt, "model.family=bert attention.impl=unfused parallel.pp=2");
     row("T5", gpt,
         "model.family=t5 model.decoder_layers=24 model.encoder_layers=24 batch.decoder_seq=512 parallel.tp=2");
+    row("vision, all trained", llava, "parallel.pp=2 batch.accum=4");
+    row("vision, encoder frozen", llava, "frozen.vision=true parallel.tp=2 batch.micro=2");
+    row("vision, projector alone trained", llava, "frozen.vision=true frozen.llm=true");
+    row("vision, projector trained, pipeline", llava, "frozen.vision=true frozen.llm=true parallel.pp=4 batch.accum=8");
+    row("vision, language alone trained", llava,
+        "frozen.vision=true frozen.projector=true parallel.pp=2 batch.accum=4");
+    row("vision, encoder alone trained", llava, "frozen.llm=true frozen.projector=true batch.accum=2");
+    row("vision, recomputed", llava, "recompute.vision=true vision.images_per_sample=4");
+    row("vision, recomputed all", llava,
+        "recompute.vision=true recompute.enabled=true recompute.granularity=full parallel.pp=2 batch.accum=4");
+    row("vision, merger", llava, "projector.type=patch_merger vision.merge=2 vision.class_token=false parallel.tp=2");
     row("large vocabulary", llama7b, "model.vocab=256000 parallel.tp=2 batch.accum=2");
     row("one micro-batch over stages", llama7b, "parallel.pp=4 batch.accum=1");
 }

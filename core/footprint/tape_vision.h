@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/architecture.h"
+#include "footprint/tape_program.h"
+
+namespace headroom {
+
+/// The image encoder's own shape: its width and heads, its images as the batch, neither context parallelism nor
+/// rotary positions nor dropout.
+[[nodiscard]] RankShape visionShape(const RankShape& language, const VisionTower& tower, bool isTrained);
+/// The projector's: replicated over tensor parallelism (theory.md 1.6).
+[[nodiscard]] RankShape projectorShape(const RankShape& vision, bool isTrained);
+
+/// Pixels to patches, class token and positions.
+void writePatches(const RankShape& shape, const VisionTower& tower, PersistentStorages& persistents, Piece& piece);
+/// From the encoder's tokens to the language model's. `trainsEncoder`: the encoder wants its gradient. Resamplers are
+/// not described.
+void writeProjector(const RankShape& shape, const VisionTower& tower, const Projector& projector, bool trainsEncoder,
+                    PersistentStorages& persistents, Piece& piece);
+/// Bytes of the features that the language model reads of one micro-batch.
+[[nodiscard]] std::int64_t featureBytes(const RankShape& shape, const VisionTower& tower, const Projector& projector);
+
+} // namespace headroom

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the tapes keep, against the tables of theory.md 3.2, 3.7 and 3.9 with the corrections of theory_dense.md
+// rule 12.
+#include "footprint/plans.h"
+#include "footprint/tape_instant.h"
+#include "footprint/tape_state.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <numeric>
+
+using namespace headroom;
+
+namespace {
+
+/// Llama 3 8B, 8192 tokens.
+TrainingPlan llama(test::FieldTexts own)
+{
+    const TrainingPlan plan = test::planOf({{"model.layers", "32"},
+                                            {"model.hidden", "4096"},
+                                            {"model.ffn", "14336"},
+                                            {"model.gated_mlp", "true"},
+                                            {"model.heads", "32"},
+                                            {"model.kv_heads", "8"},
+                                            {"model.vocab", "128256"},
+                                            {"model.tied_embeddings", "false"},
+                                            {"precision.recipe", "megatron-bf16"},
+                                            {"batch.micro", "1"},
+                                            {"batch.seq", "8192"}});
+    return test::planOf(own, plan);
+}
+
+ModelProgram programOf(const TrainingPlan& plan)
+{
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    if (!built) {
+        qFatal("%s", built.error().english().c_str());
+    }
+    return program;
+}
+
+/// The layer piece is the one that the middle of a stage repeats.
+const Tape& layerTape(const ModelProgram& program)
+{
+    for (const PieceRun& run : program.stages.front().chunks.front().runs) {
+        if (run.count == program.stages.front().layers) {
+            return program.pieces[run.piece].tape;
+        }
+    }
+    qFatal("no layers");
+}
+
+std::int64_t keptBytes(const Tape& tape)
+{
+    return std::accumulate(tape.saved.begin(), tape.saved.end(), tape.outputBytes,
+                           [](std::int64_t sum, const Tape::Event& event) { return sum + event.bytes; });
+}
+
+} // namespace
+
+class TestTape : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void keepsWhatTheTableSays_data();
+    void keepsWhatTheTableSays();
+    void endsWhereItBegan_data();
+    void endsWhereItBegan();
+    void countsEveryParameter_data();
+    void countsEveryParameter();
+    void recomputeNeverKeepsMore();
+    void tensorParallelNeverRaises();
+    void namesTensors();
+};
+
+void TestTape::keepsWhatTheTableSays_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<double>("bytesPerToken");
+    const double h = 4096, a = 32, g = 8, d = 128, f = 14336;
+    const double replicated = 2 * 2 * h + 2 * 2 * h + 2 * 4; // two norms: input, output, statistics
+    const double split = 2 * (a + 2 * g) * d + 2 * a * d + 4 * a + 4 * f + 2 * f;
+    QTest::newRow("A04") << llama({}) << 1141964800.0 / 8192;
+    QTest::newRow("the table") << llama({}) << replicated + split;
+    QTest::newRow("TP8") << llama({{"parallel.tp", "8"}}) << replicated + split / 8;
+    QTest::newRow("TP8 SP") << llama({{"parallel.tp", "8"}, {"parallel.sp", "true"}}) << (replicated + split) / 8;
+    QTest::newRow("CP4, per token of the sequence") << llama({{"parallel.cp", "4"}}) << (replicated + split) / 4;
+    QTest::newRow("flash, b = 1") << llama({{"attention.impl", "flash"}}) << replicated + split;
+    QTest::newRow("hidden dropout") << llama({{"model.hidden_dropout", "0.1"}}) << replicated + split + 2 * h;
+    // A20 without the rotated copies beside the packed tensor, and without the statistics of the norm inside.
+    QTest::newRow("mlp recomputed") << llama(
+        {{"recompute.enabled", "true"}, {"recompute.granularity", "selective"}, {"recompute.modules", "mlp"}})
+                                    << 454098944.0 / 8192 - 2 * (a + g) * d - 4;
+    // Korthikanti's 34 + 5·a·s/h, with masks and dropped probabilities of unfused attention.
+    const TrainingPlan gpt = test::planOf({{"model.layers", "4"},
+                                           {"model.hidden", "2048"},
+                                           {"model.ffn", "8192"},
+                                           {"model.heads", "16"},
+                                           {"model.vocab", "50304"},
+                                           {"model.learned_positions", "true"},
+                                           {"model.attn_dropout", "0.1"},
+                                           {"model.hidden_dropout", "0.1"},
+                                           {"attention.impl", "unfused"},
+                                           {"precision.recipe", "megatron-bf16"},
+                                           {"batch.micro", "1"},
+                                           {"batch.seq", "2048"}});
+    QTest::newRow("A02, Korthikanti") << gpt << 34.0 * 2048 + 5.0 * 16 * 2048 + 8; // and two norms' statistics
+}
+
+void TestTape::keepsWhatTheTableSays()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(double, bytesPerToken);
+    const ModelProgram program = programOf(plan);
+    const double tokens = static_cast<double>(plan.batch.micro.value * plan.batch.seq.value);
+    const double expected = bytesPerToken * tokens;
+    const double kept = static_cast<double>(keptBytes(layerTape(program)));
+    // The random state of attention and the rounding of small tensors.
+    QVERIFY2(std::abs(kept - expected) <= 2048, qPrintable(QStringLiteral("%1 instead of %2").arg(kept).arg(expected)));
+}
+
+void TestTape::endsWhereItBegan_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::newRow("plain") << llama({});
+    QTest::newRow("SP, dropout") << llama(
+        {{"parallel.tp", "4"}, {"parallel.sp", "true"}, {"model.hidden_dropout", "0.1"}, {"model.qk_norm", "true"}});
+    QTest::newRow("unfused") << llama({{"attention.impl", "unfused"}, {"model.attn_dropout", "0.1"}});
+    QTest::newRow("selective") << llama({{"attention.impl", "unfused"},
+                                         {"recompute.enabled", "true"},
+                                         {"recompute.granularity", "selective"},
+                                         {"recompute.modules", "core_attn,mlp"}});
+    QTest::newRow("local") << llama({{"implementation.profile", "megatron-local"}, {"model.attn_bias", "true"}});
+    QTest::newRow("fp8") << llama({{"precision.fp8", "tensorwise"}});
+    QTest::newRow("encoder-decoder") << llama({{"model.decoder_layers", "32"}, {"batch.decoder_seq", "1024"}});
+}
+
+/// Every tensor of every tape is freed exactly once, and none before it exists.
+void TestTape::endsWhereItBegan()
+{
+    QFETCH(TrainingPlan, plan);
+    const ModelProgram program = programOf(plan);
+    for (const Chunk& chunk : program.stages.front().chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            const Tape& tape = program.pieces[run.piece].tape;
+            std::vector<int> alive(tape.slotCount, 0);
+            for (const auto* events : {&tape.forward, &tape.backward}) {
+                for (const Tape::Event& event : *events) {
+                    const bool isLocal = event.slot >= Tape::firstLocal;
+                    if (event.op == Tape::Op::Allocate && isLocal) {
+                        QCOMPARE(alive[event.slot]++, 0);
+                    } else if ((event.op == Tape::Op::Free || event.op == Tape::Op::Defer) && isLocal) {
+                        QCOMPARE(alive[event.slot]--, 1);
+                    }
+                }
+            }
+            for (std::size_t slot = 0; slot < alive.size(); ++slot) {
+                QVERIFY(alive[slot] == 0 || slot == tape.output);
+            }
+        }
+    }
+}
+
+void TestTape::countsEveryParameter_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("ties"); // rows of a second copy of a tied matrix
+    QTest::newRow("Llama 3 8B") << llama({}) << qint64{0};
+    QTest::newRow("stages") << llama({{"parallel.pp", "4"}}) << qint64{0};
+    QTest::newRow("chunks") << llama({{"parallel.pp", "4"}, {"parallel.vpp", "4"}}) << qint64{0};
+    QTest::newRow("tied over stages") << llama({{"parallel.pp", "2"}, {"model.tied_embeddings", "true"}})
+                                      << qint64{128256} * 4096;
+    QTest::newRow("biases, positions, norms") << llama({{"model.attn_bias", "true"},
+                                                        {"model.mlp_bias", "true"},
+                                                        {"model.layer_norm", "true"},
+                                                        {"model.qk_norm", "true"},
+                                                        {"model.learned_positions", "true"},
+                                                        {"model.max_pos", "8192"}})
+                                              << qint64{0};
+    QTest::newRow("vision") << llama({{"vision.layers", "24"},
+                                      {"vision.hidden", "1024"},
+                                      {"vision.ffn", "4096"},
+                                      {"vision.heads", "16"},
+                                      {"vision.image_size", "336"},
+                                      {"vision.patch", "14"},
+                                      {"vision.class_token", "true"},
+                                      {"vision.learned_positions", "true"},
+                                      {"vision.extra_norms", "2"},
+                                      {"projector.type", "mlp"}})
+                            << qint64{0};
+    QTest::newRow("vision, merger") << llama({{"vision.layers", "32"},
+                                              {"vision.hidden", "1280"},
+                                              {"vision.ffn", "5120"},
+                                              {"vision.heads", "16"},
+                                              {"vision.image_size", "336"},
+                                              {"vision.patch", "14"},
+                                              {"vision.temporal_patch", "2"},
+                                              {"vision.merge", "2"},
+                                              {"projector.type", "patch_merger"}})
+                                    << qint64{0};
+}
+
+/// The tensors that the tapes' pieces list are those that the parameter count knows, once over all stages.
+void TestTape::countsEveryParameter()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, ties);
+    const ModelProgram program = programOf(plan);
+    std::int64_t sum = 0;
+    for (const StageProgram& stage : program.stages) {
+        sum += parameterCount(program, stage);
+    }
+    Footprint footprint;
+    QVERIFY(estimateInstantly(plan, {}, footprint));
+    QCOMPARE(qint64{sum - ties}, qint64{footprint.modelParameters});
+}
+
+void TestTape::recomputeNeverKeepsMore()
+{
+    const auto activations = [](test::FieldTexts own) {
+        Footprint footprint;
+        const TrainingPlan plan = test::planOf({{"parallel.pp", "4"}, {"batch.accum", "8"}}, llama(own));
+        if (!estimateInstantly(plan, {}, footprint)) {
+            qFatal("refused");
+        }
+        const StageFootprint& stage = footprint.stages.front();
+        return stage.component(Component::Activations) + stage.component(Component::InFlight);
+    };
+    const Bytes none = activations({});
+    const Bytes selective = activations(
+        {{"recompute.enabled", "true"}, {"recompute.granularity", "selective"}, {"recompute.modules", "mlp"}});
+    const Bytes full = activations({{"recompute.enabled", "true"}, {"recompute.granularity", "full"}});
+    QVERIFY(full <= selective);
+    QVERIFY(selective <= none);
+}
+
+void TestTape::tensorParallelNeverRaises()
+{
+    std::vector<StageFootprint> before;
+    for (const char* tp : {"1", "2", "4", "8"}) {
+        InstantEstimator estimator;
+        std::vector<StageFootprint> stages;
+        QVERIFY(estimator.run(llama({{"parallel.tp", tp}, {"parallel.pp", "2"}, {"batch.accum", "4"}}), stages));
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            for (const Component component :
+                 {Component::Parameters, Component::Gradients, Component::OptimizerState, Component::Logits}) {
+                QVERIFY(stages[i].component(component) <= before[i].component(component));
+            }
+            QVERIFY(stages[i].peakAllocated <= before[i].peakAllocated);
+        }
+        before = stages;
+    }
+}
+
+void TestTape::namesTensors()
+{
+    for (int i = 0; i < tensorKindCount; ++i) {
+        QVERIFY(!nameOf(static_cast<TensorKind>(i)).empty());
+    }
+    QCOMPARE(componentOf(TensorKind::LossTerms), Component::Logits);
+    QCOMPARE(componentOf(TensorKind::Cast), Component::WorkingSet);
+    QCOMPARE(componentOf(TensorKind::HeadStates), Component::Activations);
+    QCOMPARE(componentOf(TensorKind::Boundary), Component::Buffers);
+}
+
+Q_DECLARE_METATYPE(headroom::TrainingPlan)
+
+QTEST_APPLESS_MAIN(TestTape)
+#include "tst_tape.moc"
