@@ -5,6 +5,7 @@
 #include "footprint/tape_torch.h"
 #include "footprint/tape_vision.h"
 #include "plan/validity.h"
+#include "units/number.h"
 
 #include <algorithm>
 #include <numeric>
@@ -218,6 +219,18 @@ private:
     const Trainable m_trainable;
 };
 
+/// Chunk passes that a step of every stage has, as far as they differ from each other.
+double turnsOfAllStages(const RankShape& shape)
+{
+    const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+    const double waiting
+        = shape.deferredWgrads == 0 ? real(shape.microBatches) : real(std::max<std::int64_t>(shape.deferredWgrads, 0));
+    const double distinct = shape.schedule == Schedule::GPipe ? real(shape.microBatches)
+        : shape.chunks == 1                                   ? real(shape.stages) + 1 + waiting
+                                                              : 5 * real(shape.chunkGroup) + waiting;
+    return real(shape.stages) * real(shape.chunks) * std::min(distinct, real(shape.microBatches));
+}
+
 } // namespace
 
 Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
@@ -231,6 +244,12 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
         return tl::unexpected(std::move(shape.error()));
     }
     program.shape = *shape;
+    constexpr double mostTurns = 4e6; // whatever the input, an answer takes a second at worst
+    if (turnsOfAllStages(*shape) > mostTurns) {
+        return failure(
+            Text{HEADROOM_TR("core", "%1 stages with %2 chunks and %3 micro-batches are too many to walk"),
+                 {formatCount(shape->stages), formatCount(shape->chunks), formatCount(shape->microBatches)}});
+    }
     return ProgramBuilder(plan, program).build();
 }
 

@@ -37,6 +37,14 @@ void fill(const StageReplay& replay, StageFootprint& stage)
     stage.device = replay.peakReserved + contextPrior;
 }
 
+/// All of a step while that is affordable, never fewer than differ in what is alive.
+std::int64_t walkedMicroBatches(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
+{
+    const std::int64_t affordable = options.mostEvents / (options.steps * eventsPerMicroBatch(program, stage));
+    const std::int64_t distinct = StepWalk<ReplayReader>::distinctMicroBatches(program.shape, stage);
+    return std::min(program.shape.microBatches, std::max(affordable, distinct));
+}
+
 } // namespace
 
 StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
@@ -44,9 +52,7 @@ StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, 
     ReplayReader reader(program, stage, options);
     StepWalk<ReplayReader>::Memory memory;
     StepWalk<ReplayReader> walk(program.shape, stage, reader, memory);
-    const std::int64_t affordable = options.mostEvents / (options.steps * eventsPerMicroBatch(program, stage));
-    const std::int64_t distinct = StepWalk<ReplayReader>::distinctMicroBatches(program.shape, stage);
-    const std::int64_t microBatches = std::min(program.shape.microBatches, std::max(affordable, distinct));
+    const std::int64_t microBatches = walkedMicroBatches(program, stage, options);
     reader.construct();
     for (int step = 0; step < options.steps; ++step) {
         reader.beginStep(step + 1 == options.steps);
@@ -67,6 +73,17 @@ Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Fo
     ModelProgram program;
     if (auto built = buildProgram(plan, program); !built) {
         return built;
+    }
+    double events = 0;
+    for (const StageProgram& stage : program.stages) {
+        events
+            += 3.0 * static_cast<double>(walkedMicroBatches(program, stage, {}) * eventsPerMicroBatch(program, stage));
+    }
+    constexpr double mostEvents = 3e8; // half a minute
+    if (events > mostEvents) {
+        footprint.notExact = Text{HEADROOM_TR("core", "a replay of %1 stages would take too long"),
+                                  {std::to_string(program.stages.size())}};
+        return {};
     }
     footprint.engine = Engine::Replay;
     for (std::size_t i = 0; i < footprint.stages.size(); ++i) {

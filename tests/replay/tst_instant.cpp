@@ -202,6 +202,10 @@ void TestInstant::fallsBack_data()
                                     << QByteArray("model.heads is not known");
     QTest::newRow("experts") << llama7b + "moe.experts=8 moe.topk=2" << QByteArray("mixture-of-experts");
     QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
+    QTest::newRow("endless accumulation")
+        << llama7b + "parallel.pp=4 parallel.schedule=gpipe batch.accum=100000000" << QByteArray("too many to walk");
+    QTest::newRow("endless pipeline") << llama7b + "model.layers=5000 parallel.pp=5000 batch.accum=1000000"
+                                      << QByteArray("too many to walk");
     QTest::newRow("other framework") << llama7b + "implementation.profile=maxtext" << QByteArray("maxtext");
 }
 
