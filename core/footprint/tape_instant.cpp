@@ -42,6 +42,13 @@ public:
     {
         m_missing = persistentBytes();
         m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
+        // While a distributed optimizer is built its tensors stand beside the buffer they move into.
+        const RankShape& shape = program.shape;
+        if (shape.isDistributedOptimizer && shape.gradient > 0) {
+            m_moving = m_state.gradients / shape.gradient * shape.element;
+            m_firstStepPeak = m_peak.bytes = m_state.parameters + m_moving + m_state.gradients;
+            m_peak.isConstruction = true;
+        }
     }
 
     void beginStep()
@@ -139,6 +146,27 @@ public:
         for (std::size_t i = 0; i < m_phasePeaks.size(); ++i) {
             result.phases[i] = Bytes{m_phasePeaks[i]};
         }
+        const ComponentBytes components = m_peak.isConstruction ? constructionComponents() : peakComponents();
+        for (std::size_t i = 0; i < components.size(); ++i) {
+            result.components[i] = Bytes{components[i]};
+        }
+        result.components[at(Component::Context)] = contextPrior;
+        result.device = result.peakReserved + contextPrior;
+    }
+
+private:
+    static constexpr std::size_t noChunk = ~std::size_t{0};
+
+    [[nodiscard]] ComponentBytes constructionComponents() const
+    {
+        ComponentBytes components{};
+        components[at(Component::Parameters)] = m_state.parameters + m_moving;
+        components[at(Component::Gradients)] = m_state.gradients;
+        return components;
+    }
+
+    [[nodiscard]] ComponentBytes peakComponents() const
+    {
         ComponentBytes components{};
         components[at(Component::Parameters)] = m_state.parameters;
         const bool hasMainGradients = m_peak.phase == Phase::Optimizer;
@@ -156,15 +184,8 @@ public:
             components[at(Component::Logits)]
                 += m_peak.bytes - std::accumulate(components.begin(), components.end(), std::int64_t{0});
         }
-        for (std::size_t i = 0; i < components.size(); ++i) {
-            result.components[i] = Bytes{components[i]};
-        }
-        result.components[at(Component::Context)] = contextPrior;
-        result.device = result.peakReserved + contextPrior;
+        return components;
     }
-
-private:
-    static constexpr std::size_t noChunk = ~std::size_t{0};
 
     struct Peak
     {
@@ -174,6 +195,7 @@ private:
         std::int64_t kept = 0; ///< activations of other micro-batches
         std::int64_t walked = 0, gradients = 0; ///< tensors of the schedule
         std::int64_t bytes = 0;
+        bool isConstruction = false; ///< before the first step
     };
 
     static std::int64_t rounded(std::int64_t bytes)
@@ -195,7 +217,7 @@ private:
         auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
         phasePeak = std::max(phasePeak, bytes);
         if (bytes > m_peak.bytes) {
-            m_peak = {m_phase, chunk, place, m_kept, m_walked, m_gradients, bytes};
+            m_peak = {m_phase, chunk, place, m_kept, m_walked, m_gradients, bytes, false};
         }
     }
 
@@ -287,7 +309,7 @@ private:
     bool m_isFirstStep = true, m_hasMainGradients = false;
     std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
-                 m_firstStepPeak = 0, m_missing = 0;
+                 m_firstStepPeak = 0, m_missing = 0, m_moving = 0;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
     Peak m_peak;
 };

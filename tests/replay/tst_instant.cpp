@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <random>
 
 using namespace headroom;
 
@@ -61,6 +62,7 @@ class TestInstant : public QObject
 private slots:
     void agreesWithReplay_data();
     void agreesWithReplay();
+    void holdsForAnyLegalPlan();
     void replacesStagesOnly();
     void fallsBack_data();
     void fallsBack();
@@ -174,6 +176,66 @@ void TestInstant::agreesWithReplay()
         }
         QCOMPARE(qint64{sum.value}, qint64{instant.peakAllocated.value});
         QCOMPARE(qint64{replayedSum.value}, qint64{replayed.peakAllocated.value});
+    }
+}
+
+/// Random plans: figures are finite, components are not negative and sum up to the peak, and both readers agree.
+void TestInstant::holdsForAnyLegalPlan()
+{
+    const QList<QList<QByteArray>> choices{
+        {"parallel.tp=1", "parallel.tp=2", "parallel.tp=4", "parallel.tp=2 parallel.sp=true"},
+        {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=4 parallel.vpp=2",
+         "parallel.pp=2 parallel.vpp=4", "parallel.pp=4 parallel.schedule=gpipe"},
+        {"batch.accum=1", "batch.accum=2", "batch.accum=5", "batch.accum=16"},
+        {"batch.micro=1", "batch.micro=3"},
+        {"parallel.cp=1", "parallel.cp=2"},
+        {"model.attn_dropout=0", "model.attn_dropout=0.1 model.hidden_dropout=0.1"},
+        {"attention.impl=auto", "attention.impl=flash", "attention.impl=unfused",
+         "implementation.profile=megatron-local"},
+        {"implementation.grad_accum_fusion=true", "implementation.grad_accum_fusion=false"},
+        {"model.tied_embeddings=true", "model.tied_embeddings=false"},
+        {"model.rope=true", "model.rope=false", "model.qk_norm=true implementation.rope_fusion=false"},
+        {"implementation.fused_loss=none", "implementation.fused_loss=native", "implementation.fused_loss=te-inplace"},
+        {"recompute.enabled=false", "recompute.enabled=true recompute.granularity=full",
+         "recompute.enabled=true recompute.granularity=full recompute.num_layers=3",
+         "recompute.enabled=true recompute.granularity=full recompute.method=block recompute.num_layers=1",
+         "recompute.enabled=true recompute.granularity=selective recompute.modules=mlp,core_attn"},
+        {"shard.dist_opt=false", "shard.dist_opt=true parallel.dp=4"},
+        {"precision.recipe=megatron-bf16", "precision.recipe=megatron-fp16", "precision.recipe=fp32"},
+        {"implementation.deferred_wgrads=1", "model.layers=16", "model.layers=16"},
+        {"hardware.gpu=a100-80gb", "hardware.gpu=h100-80gb", "hardware.gpu=b200"},
+    };
+    const QByteArray model = "model.layers=16 model.hidden=4096 model.ffn=11008 model.gated_mlp=true model.heads=32 "
+                             "model.kv_heads=8 model.vocab=32000 batch.seq=2048 ";
+    std::mt19937 random(3);
+    for (int round = 0; round < 150; ++round) {
+        QByteArray settings = model;
+        for (const auto& choice : choices) {
+            settings += choice[static_cast<qsizetype>(random() % static_cast<unsigned>(choice.size()))] + ' ';
+        }
+        InstantEstimator estimator;
+        std::vector<StageFootprint> stages;
+        const auto done = estimator.run(planOf(settings), stages);
+        QVERIFY2(done, done ? "" : (settings + done.error().english().c_str()).constData());
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            const StageFootprint& instant = stages[i];
+            Bytes sum;
+            for (std::size_t c = 0; c + 1 < instant.components.size(); ++c) {
+                QVERIFY2(instant.components[c].value >= 0, settings.constData());
+                sum += instant.components[c];
+            }
+            QVERIFY2(sum == instant.peakAllocated, settings.constData());
+            const StageReplay replayed = replayStage(estimator.program(), estimator.program().stages[i]);
+            // Up to the rounding of blocks, which shards below 1 GB feel: their moments may lie in holes of
+            // activations.
+            const auto lies = [](Bytes figure, Bytes blocks, Bytes rounding) {
+                return static_cast<double>(figure.value) >= 0.998 * static_cast<double>((blocks - rounding).value)
+                    && static_cast<double>(figure.value) <= 1.01 * static_cast<double>(blocks.value);
+            };
+            QVERIFY2(lies(instant.peakAllocated, replayed.peakAllocated, replayed.peakRounding), settings.constData());
+            QVERIFY2(lies(instant.steadyAllocated, replayed.steadyAllocated, replayed.steadyRounding),
+                     settings.constData());
+        }
     }
 }
 
