@@ -7,6 +7,8 @@
 #include "config/reading_checks.h"
 #include "config/scalar_text.h"
 #include "plan/fields.h"
+#include "plan/validity.h"
+#include "units/number.h"
 
 #include <algorithm>
 
@@ -144,6 +146,10 @@ private:
     {
         m_read.push_back(field);
         const Setting& setting = *value.setting;
+        if (auto objection = objectionTo(field, value.text)) {
+            report(Severity::Error, setting.line, std::move(*objection));
+            return forget(field);
+        }
         if (const auto set = setField(m_plan, field, value.text, originOf(setting)); set) {
             return;
         } else if (value.text.find("${") != std::string::npos) {
@@ -160,6 +166,13 @@ private:
             report(Severity::Error, setting.line, std::move(text));
         }
         forget(field);
+    }
+
+    /// Sizes that no run can have stop here: everything behind this point may count on them.
+    static std::optional<Text> objectionTo(std::string_view field, std::string_view text)
+    {
+        const auto size = parseInteger(text);
+        return size ? sizeObjection(field, *size) : std::nullopt;
     }
 
     /// A value that was not understood is unknown, not the default or the preset's.
@@ -179,7 +192,7 @@ private:
                 continue;
             }
             const auto value = evaluateProduct(product.key, m_document, m_plan);
-            if (value
+            if (value && !objectionTo(product.field, value->text)
                 && setField(m_plan, product.field, value->text,
                             value->setting ? originOf(*value->setting) : value->origin)) {
                 m_read.push_back(product.field);

@@ -4,6 +4,8 @@
 #include "plan/batch.h"
 #include "units/number.h"
 
+#include <limits>
+
 namespace headroom {
 
 namespace {
@@ -79,7 +81,8 @@ void globalBatchEquation(const Situation& situation, std::vector<Finding>& findi
         return;
     }
     const BatchEquation equation = batchEquation(*situation.plan);
-    if (equation.holds != false) {
+    // Sizes so absurd that their product has no number are the business of validate().
+    if (equation.holds != false || *equation.product == std::numeric_limits<std::int64_t>::max()) {
         return;
     }
     if (equation.accumulate && looksLikeGlobal(equation)) {

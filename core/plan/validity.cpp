@@ -94,13 +94,8 @@ public:
 
     void checkLimit(std::string_view key, const Count& field)
     {
-        const auto* limit
-            = std::find_if(limits.begin(), limits.end(), [key](const Limit& row) { return row.key == key; });
-        if (limit != limits.end() && (field.value < limit->least || field.value > limit->most)) {
-            add(Severity::Error, field.origin,
-                Text{
-                    HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
-                    {std::string(key), formatCount(field.value), formatCount(limit->least), formatCount(limit->most)}});
+        if (auto objection = sizeObjection(key, field.value)) {
+            add(Severity::Error, field.origin, std::move(*objection));
         }
     }
 
@@ -153,6 +148,14 @@ public:
                 Text{HEADROOM_TR("core",
                                  "%1 GPUs cannot be divided into groups of %2 (tensor × pipeline × context parallel)"),
                      {formatCount(parallel.world.value), formatCount(modelParallel)}});
+        } else if (parallel.world.isStated() && parallel.dp.isStated()
+                   && parallel.world.value != parallel.dp.value * modelParallel) {
+            add(Severity::Warning, parallel.world.origin,
+                Text{HEADROOM_TR("core",
+                                 "%1 data-parallel ranks of %2 GPUs (tensor × pipeline × context parallel) are %3 "
+                                 "GPUs, not %4"),
+                     {formatCount(parallel.dp.value), formatCount(modelParallel),
+                      formatCount(parallel.dp.value * modelParallel), formatCount(parallel.world.value)}});
         }
     }
 
@@ -192,6 +195,16 @@ private:
 
 } // namespace
 
+std::optional<Text> sizeObjection(std::string_view key, std::int64_t value)
+{
+    const auto* limit = std::find_if(limits.begin(), limits.end(), [key](const Limit& row) { return row.key == key; });
+    if (limit == limits.end() || (value >= limit->least && value <= limit->most)) {
+        return std::nullopt;
+    }
+    return Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
+                {std::string(key), formatCount(value), formatCount(limit->least), formatCount(limit->most)}};
+}
+
 std::vector<Problem> validate(const TrainingPlan& plan)
 {
     return Checker(plan).run();
@@ -200,6 +213,9 @@ std::vector<Problem> validate(const TrainingPlan& plan)
 std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan)
 {
     std::vector<std::int64_t> layers;
+    if (sizeObjection("parallel.pp", plan.parallel.pp.value)) {
+        return layers;
+    }
     if (const auto split = PipelineSplit::of(plan)) {
         for (std::int64_t stage = 0; stage < split->stages(); ++stage) {
             layers.push_back(split->layers(stage));

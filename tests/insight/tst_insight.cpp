@@ -78,6 +78,8 @@ private slots:
     void mendsPredictWhatTheEstimateSays();
     void theWorstComesFirst();
     void nothingOpenSaysNothing();
+    void absurdSizesAreNoCrash_data();
+    void absurdSizesAreNoCrash();
 };
 
 void TestInsight::logRules_data()
@@ -269,6 +271,31 @@ void TestInsight::nothingOpenSaysNothing()
     Situation situation;
     situation.run = &empty;
     QVERIFY(diagnose(situation).empty());
+}
+
+void TestInsight::absurdSizesAreNoCrash_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    // 2^62 × 4 is 0 in 64 bits.
+    QTest::newRow("micro-batch") << QByteArray(
+        "batch.micro=4611686018427387904 parallel.dp=4 batch.accum=8 batch.global=16");
+    QTest::newRow("accumulation") << QByteArray("batch.accum=9223372036854775807 batch.global=16");
+    QTest::newRow("stages") << QByteArray("parallel.pp=4611686018427387904");
+    QTest::newRow("layers and stages") << QByteArray("model.layers=1000000000000000000 parallel.pp=300000000000");
+    QTest::newRow("GPUs") << QByteArray("parallel.world=9223372036854775807");
+}
+
+void TestInsight::absurdSizesAreNoCrash()
+{
+    QFETCH(QByteArray, settings);
+    const TrainingPlan plan = planOf(settings);
+    const Run run = runOf("f 20 b 30 o 38 / f 20 b 30 o 38");
+    Situation situation;
+    situation.plan = &plan;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    QVERIFY(find(findings, "peak-in-optimizer") != nullptr);
+    QVERIFY(find(findings, "global-batch-mismatch") == nullptr);
 }
 
 QTEST_APPLESS_MAIN(TestInsight)

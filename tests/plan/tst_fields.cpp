@@ -183,6 +183,7 @@ void TestFields::splitsLayers_data()
         "model.layers=8 parallel.pp=2 parallel.first_stage_layers=3 parallel.last_stage_layers=3")
                                    << QList<qint64>{};
     QTest::newRow("more stages than layers") << QByteArray("model.layers=2 parallel.pp=4") << QList<qint64>{};
+    QTest::newRow("absurd") << QByteArray("model.layers=1000000000000000 parallel.pp=1000000000000") << QList<qint64>{};
 }
 
 void TestFields::splitsLayers()
@@ -208,6 +209,8 @@ void TestFields::validates_data()
     row("sequence parallel alone", "parallel.sp=true", "does nothing without tensor parallelism");
     row("too many stages", "parallel.pp=48", "cannot be split");
     row("world", "parallel.world=6 parallel.tp=4", "cannot be divided");
+    row("world and data parallel", "parallel.world=16 parallel.tp=4 parallel.dp=2", "are 8 GPUs, not 16");
+    row("world agrees", "parallel.world=16 parallel.tp=4 parallel.dp=4", "");
     row("chunks", "parallel.pp=4 parallel.vpp=4", "chunks");
     row("experts", "moe.experts=6 parallel.ep=4", "does not divide moe.experts");
     QTest::newRow("no model") << QByteArray("batch.micro=1") << QByteArray("model.layers is not known");
