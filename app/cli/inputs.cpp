@@ -104,7 +104,7 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
     inputs.problems.insert(inputs.problems.end(), knowledge.catalog.problems.begin(), knowledge.catalog.problems.end());
     TrainingPlan model;
     if (!options.model.empty()) {
-        auto opened = openModel(options.model, knowledge.formats, knowledge.catalog);
+        auto opened = openModel(options.model, knowledge.formats, knowledge.catalog, &inputs.problems);
         if (!opened) {
             return tl::unexpected(opened.error());
         }

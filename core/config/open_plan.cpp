@@ -19,6 +19,19 @@ bool isModelField(std::string_view key)
     return std::any_of(groups.begin(), groups.end(), [key](const char* group) { return key.starts_with(group); });
 }
 
+/// What the plan says beside its preset.
+TrainingPlan withoutPreset(const TrainingPlan& plan)
+{
+    TrainingPlan rest;
+    forEachField(plan, [&](std::string_view key, const auto& field) {
+        if (field.isKnown() && field.origin.kind != OriginKind::Preset) {
+            // The text of a field that was read is always legal.
+            std::ignore = setField(rest, key, fieldText(plan, key), field.origin);
+        }
+    });
+    return rest;
+}
+
 } // namespace
 
 Result<OpenedConfig> openConfig(const std::filesystem::path& path, const ConfigFormats& formats, const Catalog& catalog)
@@ -43,7 +56,8 @@ Result<OpenedConfig> openConfig(ConfigDocument document, const ConfigFormats& fo
     return OpenedConfig{std::move(document), format, std::move(reading.plan), std::move(problems)};
 }
 
-Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats, const Catalog& catalog)
+Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats, const Catalog& catalog,
+                               std::vector<Problem>* problems)
 {
     if (const ModelPreset* preset = catalog.model(nameOrPath)) {
         return preset->plan;
@@ -68,6 +82,9 @@ Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormat
     if (!model.model.layers.isKnown() && !model.model.hidden.isKnown()) {
         return failure(Text{HEADROOM_TR("core", "this file does not describe a model: neither layers nor hidden size")},
                        nameOrPath);
+    }
+    if (problems != nullptr) {
+        problems->insert(problems->end(), opened->problems.begin(), opened->problems.end());
     }
     return model;
 }
@@ -94,9 +111,11 @@ Result<void> resolveGpu(TrainingPlan& plan, const Catalog& catalog)
 
 TrainingPlan composePlan(const TrainingPlan& model, std::span<const OpenedConfig> configs, const Catalog& catalog)
 {
+    const bool isModelNamed = model.model.layers.isKnown() || model.model.hidden.isKnown();
     TrainingPlan plan;
     for (const OpenedConfig& config : configs) {
-        overlay(plan, config.plan);
+        // A preset is a whole model: nothing of it (a vision tower, experts) goes with another one.
+        overlay(plan, isModelNamed ? withoutPreset(config.plan) : config.plan);
     }
     // The model was named on its own, so it replaces what a config says in passing.
     overlay(plan, model);

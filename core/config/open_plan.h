@@ -28,8 +28,9 @@ struct OpenedConfig
                                               const Catalog& catalog);
 
 /// The fields that describe a model, from a preset's name or from a file (an HF config.json, a config of any format).
+/// What was odd about the file is added to `problems` when it is given.
 [[nodiscard]] Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats,
-                                             const Catalog& catalog);
+                                             const Catalog& catalog, std::vector<Problem>* problems = nullptr);
 
 /// Puts the plans together: the configs in order, later ones winning, then the model named apart from them. Resolves
 /// the capacity of the GPU named where no capacity is stated.

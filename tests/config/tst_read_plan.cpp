@@ -28,6 +28,10 @@ private slots:
     void problemsNameTheLine();
     void brokenValuesGiveASentence_data();
     void brokenValuesGiveASentence();
+    void absurdSizesAreNotTaken_data();
+    void absurdSizesAreNotTaken();
+    void modelsTellWhatIsOdd();
+    void namedModelReplacesThePreset();
     void publishedModels_data();
     void publishedModels();
 };
@@ -285,6 +289,60 @@ void TestReadPlan::brokenValuesGiveASentence()
     for (const QString& place : places) {
         QVERIFY2(all.contains(QString::fromStdString(path.string()) + place), qPrintable(all));
     }
+}
+
+void TestReadPlan::absurdSizesAreNotTaken_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("field");
+    const auto row = [](const char* name, const char* text, const char* field) {
+        QTest::newRow(name) << QString(text) << QString(field);
+    };
+    row("layers", "train: {seq_length: 8}\nmodel: {layers: 1000000000000}\n", "model.layers");
+    row("over a preset's", "train: {seq_length: 8}\nmodel: {preset: gpt2, num_layers: 0}\n", "model.layers");
+    row("stages", "train: {seq_length: 8}\nparallel: {pp: -3}\n", "parallel.pp");
+    row("micro-batch", "train: {micro_batch_size: 4611686018427387904}\n", "batch.micro");
+}
+
+void TestReadPlan::absurdSizesAreNotTaken()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, field);
+    const PlanReading reading = readingOf(parsed(text));
+    QVERIFY(sentences(reading.problems).join('\n').contains("it must be between"));
+    QCOMPARE(fieldText(reading.plan, field.toStdString()), std::string());
+    // Code that takes a value without asking whether it is known is safe from it too.
+    QVERIFY(reading.plan.parallel.pp.value == 1 && reading.plan.model.layers.value <= 12);
+}
+
+void TestReadPlan::modelsTellWhatIsOdd()
+{
+    QTemporaryDir folder;
+    QFile file(folder.filePath("config.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61})");
+    file.close();
+    std::vector<Problem> problems;
+    QVERIFY(openModel(file.fileName().toStdString(), builtinFormats(), builtinCatalog(), &problems));
+    QCOMPARE(problems.size(), std::size_t{1});
+    QVERIFY(problems.front().english().find("“deepseek_v3” is not a kind of model known here") != std::string::npos);
+}
+
+void TestReadPlan::namedModelReplacesThePreset()
+{
+    const auto config = openConfig(parsed("model: {preset: qwen2-vl-7b, vision: {images_per_sample: 2}}\n"
+                                          "train: {micro_batch_size: 2}\n"),
+                                   builtinFormats(), builtinCatalog());
+    QVERIFY(config);
+    const auto model = openModel("llama-3-8b", builtinFormats(), builtinCatalog());
+    QVERIFY(model);
+    const TrainingPlan plan = composePlan(*model, {&*config, 1}, builtinCatalog());
+    // Llama 3 8B's published count; a vision tower left over would add to it.
+    QCOMPARE(qint64{modelParameters(architectureOf(plan), visionTowerOf(plan), projectorOf(plan))},
+             qint64{8'030'261'248});
+    QVERIFY(!plan.vision.layers.isKnown() && !plan.projector.type.isKnown());
+    QCOMPARE(fieldText(plan, "batch.micro"), std::string("2"));
+    QCOMPARE(fieldText(plan, "vision.images_per_sample"), std::string("2"));
 }
 
 void TestReadPlan::publishedModels_data()

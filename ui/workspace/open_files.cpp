@@ -105,7 +105,7 @@ bool takeStructured(const std::filesystem::path& path, const Library& library, O
     }
     if (!statesMoreThanModel(config->plan)) {
         if (auto model = openModel(path.string(), library.formats, library.catalog)) {
-            opened.model = LoadedModel{path, std::move(*model)};
+            opened.model = LoadedModel{path, std::move(*model), std::move(config->problems)};
             return true;
         }
     }

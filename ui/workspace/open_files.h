@@ -35,6 +35,7 @@ struct LoadedModel
 {
     std::filesystem::path path;
     TrainingPlan plan;
+    std::vector<Problem> problems; ///< of the reading
 };
 
 struct OpenedFiles
