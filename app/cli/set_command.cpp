@@ -4,9 +4,11 @@
 
 #include "config/line_diff.h"
 #include "plan/fields.h"
+#include "plan/validity.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -56,6 +58,31 @@ Result<std::vector<ConfigEdit>> editsOf(const Options& options, const OpenedConf
     return edits;
 }
 
+/// An error that the changed file has and the file as it was had not: a value its key doesn't take, or one that makes
+/// no sense with the others.
+Result<void> checkChanged(const ConfigDocument& changed, const OpenedConfig& before, const Knowledge& knowledge)
+{
+    const auto after = openConfig(changed, knowledge.formats, knowledge.catalog);
+    if (!after) {
+        return tl::unexpected(after.error());
+    }
+    const auto problemsOf = [](const OpenedConfig& config) {
+        std::vector<Problem> problems = config.problems;
+        const std::vector<Problem> invalid = validate(config.plan);
+        problems.insert(problems.end(), invalid.begin(), invalid.end());
+        return problems;
+    };
+    const std::vector<Problem> known = problemsOf(before);
+    for (const Problem& problem : problemsOf(*after)) {
+        const bool isNew = std::none_of(known.begin(), known.end(),
+                                        [&](const Problem& other) { return other.text == problem.text; });
+        if (isNew && problem.severity == Severity::Error) {
+            return tl::unexpected(problem);
+        }
+    }
+    return {};
+}
+
 int write(const Options& options, const OpenedConfig& config, const ConfigDocument& changed)
 {
     if (options.diff) {
@@ -86,6 +113,9 @@ int run(const Options& options)
     const auto changed = config->document.set(*edits);
     if (!changed) {
         return fail(changed.error());
+    }
+    if (const auto legal = checkChanged(*changed, *config, knowledge); !legal) {
+        return fail(legal.error());
     }
     return write(options, *config, *changed);
 }

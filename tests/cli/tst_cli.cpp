@@ -247,6 +247,10 @@ void TestCli::refuses_data()
     row("absurd capacity", {"estimate", "a.yaml", "--capacity", "-80GiB"}, "-80GiB");
     row("absurd layers", {"estimate", "a.yaml", "--set", "model.layers=1e30"}, "1e30");
     row("zero micro-batch", {"estimate", "a.yaml", "--set", "batch.micro=0"}, "between");
+    row("a word for a number", {"set", "a.yaml", "train.micro_batch_size=two"}, "two");
+    row("nothing for a number", {"set", "a.yaml", "train.micro_batch_size=", "--in-place"}, "micro_batch_size");
+    row("a size no run can have", {"set", "a.yaml", "model.num_layers=-3", "--in-place"}, "between");
+    row("more stages than layers", {"set", "a.yaml", "parallel.pipeline_parallel_size=48", "--in-place"}, "48");
     row("output and in place", {"set", "a.yaml", "batch.micro=1", "-o", "b.yaml", "--in-place"}, "excludes");
     row("output into nowhere", {"set", "a.yaml", "batch.micro=1", "-o", "no/such/folder/b.yaml"}, "no/such/folder");
 }
