@@ -175,6 +175,8 @@ private slots:
     void samplesAreTranslated();
     void pluralForms_data();
     void pluralForms();
+    void mnemonicsAreLeftOut_data();
+    void mnemonicsAreLeftOut();
     void menusSpeakChinese();
     void startPageSpeaksChinese();
     void verdictFindingAndProblemSpeakChinese();
@@ -291,6 +293,23 @@ void TranslationTest::pluralForms()
         translator.load(QLocale(language), QStringLiteral("headroom"), QStringLiteral("_"), QStringLiteral(":/i18n")));
     QString text = translator.translate("headroom::ModelSection", "%n layers", nullptr, count);
     QCOMPARE(text.replace(QStringLiteral("%n"), QString::number(count)), expected);
+}
+
+void TranslationTest::mnemonicsAreLeftOut_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("expected");
+    QTest::addRow("English") << QStringLiteral("F&ull screen") << QStringLiteral("Full screen");
+    QTest::addRow("Chinese") << QStringLiteral("打开(&O)…") << QStringLiteral("打开…");
+    QTest::addRow("brackets of its own") << QStringLiteral("显存 (GiB)(&M)") << QStringLiteral("显存 (GiB)");
+    QTest::addRow("none") << QStringLiteral("调节") << QStringLiteral("调节");
+}
+
+void TranslationTest::mnemonicsAreLeftOut()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, expected);
+    QCOMPARE(withoutMnemonic(text), expected);
 }
 
 void TranslationTest::menusSpeakChinese()

@@ -4,6 +4,8 @@
 #include "panels/styled.h"
 #include "theme/icons.h"
 
+#include "workspace/wording.h"
+
 #include <QAction>
 #include <QApplication>
 #include <QCoreApplication>
@@ -37,13 +39,6 @@ QDialog* makeDialog(const QString& title, const QString& name, QWidget* content,
     layout->addWidget(content);
     layout->addWidget(buttons);
     return dialog;
-}
-
-QString plainText(const QAction& action)
-{
-    QString text = action.text();
-    text.remove(QLatin1Char('&'));
-    return text;
 }
 
 struct Keys
@@ -82,9 +77,9 @@ QDialog* makeShortcutsDialog(const QList<QAction*>& actions, QWidget* parent)
     list->setAlternatingRowColors(true);
     for (const QAction* action : actions) {
         if (!action->shortcuts().isEmpty()) {
-            list->addTopLevelItem(
-                new QTreeWidgetItem({QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText),
-                                     QStringLiteral("%1: %2").arg(plainText(*action), action->statusTip())}));
+            list->addTopLevelItem(new QTreeWidgetItem(
+                {QKeySequence::listToString(action->shortcuts(), QKeySequence::NativeText),
+                 QStringLiteral("%1: %2").arg(withoutMnemonic(action->text()), action->statusTip())}));
         }
     }
     for (const QList<Keys>& group : {chartKeys(), knobKeys()}) {

@@ -2,11 +2,11 @@
 #include "window/actions.h"
 
 #include "theme/icons.h"
+#include "workspace/wording.h"
 
 #include <QAction>
 #include <QActionGroup>
 #include <QCoreApplication>
-#include <QRegularExpression>
 #include <QUndoStack>
 
 #include <array>
@@ -189,12 +189,6 @@ QList<QKeySequence> shortcutsOf(const Row& row)
         }
     }
     return shortcuts;
-}
-
-/// What a toolbar shows: Qt drops the & of "打开(&O)…" by itself, but not the letter and its brackets.
-QString withoutMnemonic(QString text)
-{
-    return text.remove(QRegularExpression(QStringLiteral("\\(&.\\)"))).remove(u'&');
 }
 
 } // namespace

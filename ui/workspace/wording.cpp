@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QLocale>
+#include <QRegularExpression>
 
 namespace headroom {
 
@@ -44,6 +45,12 @@ QString plainGib(Bytes bytes, int decimals)
 QString gibText(Bytes bytes, int decimals)
 {
     return QStringLiteral("%1 GiB").arg(plainGib(bytes, decimals));
+}
+
+QString withoutMnemonic(QString text)
+{
+    static const QRegularExpression keyInBrackets(QStringLiteral("\\(&.\\)"));
+    return text.remove(keyInBrackets).remove(u'&');
 }
 
 QString toQString(std::string_view text)

@@ -23,6 +23,9 @@ namespace headroom {
 /// The number of gibText alone: "83.4".
 [[nodiscard]] QString plainGib(Bytes bytes, int decimals = 1);
 
+/// The words of a menu entry: "Open…" of "&Open…" and "打开…" of "打开(&O)…", of which Qt would leave "打开(O)…".
+[[nodiscard]] QString withoutMnemonic(QString text);
+
 [[nodiscard]] QString toQString(std::string_view text);
 [[nodiscard]] QString pathText(const std::filesystem::path& path);
 [[nodiscard]] std::filesystem::path toPath(const QString& path);
