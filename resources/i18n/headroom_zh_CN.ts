@@ -1332,6 +1332,22 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>“%1” is not a size a GPU can have</source>
         <translation>“%1”不是 GPU 可能有的显存大小</translation>
     </message>
+    <message>
+        <source>the profile %1 does not describe %2</source>
+        <translation>实现方案 %1 尚不支持 %2</translation>
+    </message>
+    <message>
+        <source>%1 stages with %2 chunks and %3 micro-batches are too many to walk</source>
+        <translation>%1 个流水级、%2 个模型块、%3 个微批次太多，无法逐步推演</translation>
+    </message>
+    <message>
+        <source>%1 data-parallel ranks of %2 GPUs (tensor × pipeline × context parallel) are %3 GPUs, not %4</source>
+        <translation>%1 个数据并行 rank、每个 %2 张 GPU（张量并行 × 流水线并行 × 上下文并行），共 %3 张 GPU，而不是 %4 张</translation>
+    </message>
+    <message>
+        <source>a replay of %1 stages would take too long</source>
+        <translation>%1 个流水级的逐步回放耗时过长</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
