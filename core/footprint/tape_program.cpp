@@ -80,7 +80,7 @@ public:
         , m_program(program)
         , m_shape(program.shape)
         , m_tower(visionTowerOf(plan))
-        , m_projector(projectorOf(plan))
+        , m_projector(m_tower.isPresent() ? projectorOf(plan) : Projector{})
         , m_trainable(trainableOf(plan))
     {
     }
