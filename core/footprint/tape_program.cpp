@@ -111,7 +111,8 @@ private:
     void writePieces()
     {
         m_program.persistents.all.clear();
-        m_program.pieces.resize(pieceCount);
+        const bool isT5 = m_shape.family == ModelFamily::T5;
+        m_program.pieces.resize(m_tower.isPresent() ? pieceCount : isT5 ? patches : encoderNorm);
         auto& pieces = m_program.pieces;
         const bool ownsHead = !(m_shape.isTied && m_shape.stages == 1);
         const auto kind = m_shape.family == ModelFamily::Decoder ? MegatronTapes::LayerKind::Causal
@@ -126,15 +127,14 @@ private:
         }
         tapes.writeEmbedding(pieces[embedding], words);
         tapes.writeLayer(pieces[layer], kind);
-        const bool isT5 = m_shape.family == ModelFamily::T5;
         if (isT5) {
             tapes.writeEncoderNorm(pieces[encoderNorm]);
             tapes.writeEmbedding(pieces[decoderEmbedding], {m_shape.decoderSequence, false, false, 0, false});
             tapes.writeLayer(pieces[decoderLayer], MegatronTapes::LayerKind::CrossAttending);
         }
         tapes.writeHead(pieces[head], isT5 ? m_shape.decoderSequence : m_shape.sequence, ownsHead);
-        for (const PieceIndex index : {embedding, layer, head, encoderNorm, decoderEmbedding, decoderLayer}) {
-            pieces[index].isFrozen = m_shape.isFrozen;
+        for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), patches); ++i) {
+            pieces[i].isFrozen = m_shape.isFrozen;
         }
     }
 
