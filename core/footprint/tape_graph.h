@@ -3,8 +3,10 @@
 
 #include "footprint/tape.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace headroom {
@@ -39,11 +41,28 @@ public:
         TensorKind kind;
         std::int64_t bytes;
     };
+    /// Up to three tensors; those not given are none.
+    class Reads
+    {
+    public:
+        Reads() = default;
+        Reads(std::initializer_list<Tensor> given) // NOLINT(google-explicit-constructor): written as a list
+        {
+            std::copy(given.begin(), given.end(), m_tensors.begin());
+        }
+        [[nodiscard]] Tensor operator[](std::size_t which) const { return m_tensors[which]; }
+        [[nodiscard]] std::size_t size() const { return m_tensors.size(); }
+        [[nodiscard]] const Tensor* begin() const { return m_tensors.data(); }
+        [[nodiscard]] const Tensor* end() const { return m_tensors.data() + m_tensors.size(); }
+
+    private:
+        std::array<Tensor, 3> m_tensors{none, none, none};
+    };
     struct Operation
     {
         TensorKind kind{}; ///< of the result
         std::int64_t bytes = 0; ///< of the result; 0: it shares the storage of the first tensor read
-        std::array<Tensor, 3> reads{none, none, none};
+        Reads reads;
         std::array<bool, 3> saves{}; ///< which of them backward needs
         bool savesResult = false;
         bool passesGradient = false; ///< the gradient of the result is that of what was read
