@@ -2,6 +2,7 @@
 #include "footprint/tape_count.h"
 
 #include "footprint/tape_state.h"
+#include "footprint/tape_walk.h"
 #include "footprint/working.h"
 
 #include <algorithm>
@@ -23,15 +24,17 @@ public:
         }
     }
 
-    void step()
+    struct Handle
     {
-        m_phases.fill(0);
-        // The second micro-batch meets the gradients of the first; more are the same.
-        const std::int64_t count = std::min<std::int64_t>(m_program.shape.microBatches, 2);
-        for (std::int64_t i = 0; i < count; ++i) {
-            microBatch(i == 0);
-        }
-        m_phase = Phase::Optimizer;
+        std::int64_t bytes = 0;
+        TensorKind kind = TensorKind::Boundary;
+    };
+
+    void beginStep() { m_phases.fill(0); }
+
+    void endStep()
+    {
+        enter(Phase::Optimizer);
         if (!m_hasMoments) {
             for (const Tape::Event& tensor : m_stage.tensors.created) {
                 change(tensor.kind, blockBytes(tensor.bytes));
@@ -45,7 +48,71 @@ public:
         m_hasMoments = true;
         change(TensorKind::Gradients, -m_gradients);
         m_gradients = 0;
+        m_hasGradients = false;
         m_shared.clear();
+    }
+
+    void enter(Phase phase)
+    {
+        m_phase = phase;
+        change(TensorKind::Batch, 0);
+    }
+
+    Handle allocate(TensorKind kind, std::int64_t bytes)
+    {
+        const std::int64_t size = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+        change(kind, size);
+        return {size, kind};
+    }
+
+    void free(Handle& handle)
+    {
+        change(handle.kind, -handle.bytes);
+        handle.bytes = 0;
+    }
+
+    Handle forward(std::size_t index, std::int64_t /*microBatch*/, const Handle& /*input*/)
+    {
+        const Chunk& chunk = m_stage.chunks[index];
+        m_others += m_current;
+        m_current = 0;
+        m_isInside = true;
+        changeAll(chunk.loaded, 1);
+        for (const PieceRun& run : chunk.runs) {
+            forwardRun(run);
+        }
+        changeAll(chunk.loaded, -1);
+        m_isInside = false;
+        m_kept = m_current;
+        if (!chunk.sends) {
+            return {};
+        }
+        const std::int64_t output = m_program.pieces[chunk.runs.back().piece].tape.outputBytes;
+        m_current -= output;
+        m_kept -= output;
+        return {output, TensorKind::ResidualStream};
+    }
+
+    Handle backward(std::size_t index, std::int64_t /*microBatch*/, const Handle& /*outputGradient*/)
+    {
+        const Chunk& chunk = m_stage.chunks[index];
+        // Every micro-batch keeps as much; the one that runs now is not among the others.
+        m_others += m_current - m_kept;
+        m_current = m_kept;
+        m_isInside = true;
+        for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+            backwardRun(chunk.runs[i]);
+        }
+        m_isInside = false;
+        m_current = 0;
+        m_hasGradients = true;
+        if (!chunk.receives) {
+            return {};
+        }
+        // The first tape freed its input, but what came from another stage belongs to the schedule.
+        const std::int64_t unit = (m_program.shape.boundaryBytes() + 511) & ~std::int64_t{511};
+        change(TensorKind::ResidualStream, unit);
+        return {unit, TensorKind::ActivationGradient};
     }
 
     void fill(StageFootprint& result) const
@@ -65,40 +132,26 @@ public:
     }
 
 private:
+    static constexpr auto activations = static_cast<std::size_t>(Component::Activations);
+
     void change(TensorKind kind, std::int64_t bytes)
     {
         m_now += bytes;
-        m_components[static_cast<std::size_t>(componentOf(kind))] += bytes;
+        const auto component = static_cast<std::size_t>(componentOf(kind));
+        m_components[component] += bytes;
+        m_current += m_isInside && component == activations ? bytes : 0;
         auto& phase = m_phases[static_cast<std::size_t>(m_phase)];
         phase = std::max(phase, m_now);
         if (m_now > m_peak) {
             m_peak = m_now;
             m_peakPhase = m_phase;
             m_atPeak = m_components;
+            m_atPeak[static_cast<std::size_t>(Component::InFlight)] = m_others;
+            m_atPeak[activations] -= m_others;
         }
     }
 
-    void microBatch(bool isFirst)
-    {
-        m_makesGradients = isFirst;
-        m_phase = Phase::Forward;
-        const Chunk& chunk = m_stage.chunks.front();
-        for (const Tape::Event& tensor : chunk.loaded) {
-            change(tensor.kind, tensor.bytes);
-        }
-        for (const PieceRun& run : chunk.runs) {
-            forward(run);
-        }
-        for (const Tape::Event& tensor : chunk.loaded) {
-            change(tensor.kind, -tensor.bytes);
-        }
-        m_phase = Phase::Backward;
-        for (std::size_t i = chunk.runs.size(); i-- > 0;) {
-            backward(chunk.runs[i]);
-        }
-    }
-
-    void forward(const PieceRun& run)
+    void forwardRun(const PieceRun& run)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
         for (std::int64_t i = 0; i < run.count; ++i) {
@@ -112,7 +165,7 @@ private:
         }
     }
 
-    void backward(const PieceRun& run)
+    void backwardRun(const PieceRun& run)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
         for (std::int64_t i = 0; i < run.count; ++i) {
@@ -162,7 +215,7 @@ private:
     void accumulate(const Tape::Event& event)
     {
         change(event.kind, event.bytes);
-        bool stays = m_makesGradients;
+        bool stays = !m_hasGradients;
         if (event.slot >= Tape::sharedGradient) {
             stays = std::find(m_shared.begin(), m_shared.end(), event.slot) == m_shared.end();
             m_shared.push_back(event.slot);
@@ -182,7 +235,8 @@ private:
     std::array<std::int64_t, componentCount> m_components{}, m_atPeak{};
     std::array<std::int64_t, phaseCount> m_phases{};
     Phase m_phase = Phase::Forward, m_peakPhase = Phase::Forward;
-    bool m_hasMoments = false, m_makesGradients = true;
+    bool m_hasMoments = false, m_hasGradients = false, m_isInside = false;
+    std::int64_t m_current = 0, m_kept = 0, m_others = 0; ///< activations of the micro-batch at hand, and of the others
 };
 
 } // namespace
@@ -190,8 +244,15 @@ private:
 void countStage(const ModelProgram& program, const StageProgram& stage, StageFootprint& result)
 {
     TapeCounter counter(program, stage);
-    counter.step();
-    counter.step();
+    StepWalk<TapeCounter>::Memory memory;
+    StepWalk<TapeCounter> walk(program.shape, stage, counter, memory);
+    // The second micro-batch meets the gradients of the first; more are the same.
+    const std::int64_t distinct = StepWalk<TapeCounter>::distinctMicroBatches(program.shape, stage);
+    for (int step = 0; step < 2; ++step) {
+        counter.beginStep();
+        walk.run(std::min(program.shape.microBatches, std::max<std::int64_t>(distinct, 2)));
+        counter.endStep();
+    }
     counter.fill(result);
 }
 

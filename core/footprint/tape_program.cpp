@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_program.h"
 
+#include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_vision.h"
@@ -237,6 +238,9 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
 {
     if (const TorchHabits* habits = torchHabits(profileOf(plan))) {
         return buildTorchProgram(plan, *habits, program);
+    }
+    if (isGptPipeline(profileOf(plan))) {
+        return buildGptPipeline(plan, profileOf(plan), program);
     }
     program.hasOwnState = false;
     auto shape = rankShape(plan);

@@ -2,6 +2,7 @@
 #include "footprint/tape_shape.h"
 
 #include "footprint/architecture.h"
+#include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
 #include "plan/precision.h"
@@ -307,6 +308,9 @@ std::string_view profileOf(const TrainingPlan& plan)
         const std::string& name = plan.implementation.profile.value;
         if (const TorchHabits* habits = torchHabits(name)) {
             return habits->profile;
+        }
+        if (isGptPipeline(name)) {
+            return name;
         }
         return name == "megatron-te" ? "megatron-te" : name == "megatron-local" ? "megatron-local" : std::string_view{};
     }

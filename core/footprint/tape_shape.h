@@ -42,6 +42,7 @@ struct RankShape
     std::int64_t tensor = 1, stages = 1, context = 1, chunks = 1, chunkGroup = 1, sequenceShards = 1;
     std::int64_t data = 1, microBatches = 1, optimizerShards = 1;
     Schedule schedule = Schedule::OneForwardOneBackward;
+    bool keepsStageOutputs = false; ///< what was sent on stays until its backward
 
     // Precision: bytes of an element.
     std::int64_t element = 2, gradient = 4, master = 4, firstMoment = 4, secondMoment = 4;

@@ -38,6 +38,7 @@ public:
             std::int64_t microBatch = 0;
         };
         std::vector<ChunkMemory> chunks;
+        std::vector<Handle> outputs; ///< where they stay until their backward
         std::vector<Handle> inputs; ///< by micro-batch, and by chunk when interleaving
     };
 
@@ -99,17 +100,26 @@ private:
             ? microBatches
             : std::min(m_shape.stages - 1 - m_stage.stage, microBatches);
         m_memory.inputs.assign(static_cast<std::size_t>(microBatches), Handle{});
+        auto& outputs = m_memory.outputs;
+        outputs.assign(static_cast<std::size_t>(microBatches), Handle{});
         for (std::int64_t i = 0; i < warmUp; ++i) {
             Handle output = plainForward(i);
-            m_reader.free(output);
+            if (m_shape.keepsStageOutputs) {
+                outputs[static_cast<std::size_t>(i)] = output;
+            } else {
+                m_reader.free(output);
+            }
         }
         for (std::int64_t i = warmUp; i < microBatches; ++i) {
             Handle output = plainForward(i);
+            if (m_shape.keepsStageOutputs && warmUp > 0) {
+                outputs[static_cast<std::size_t>(i)] = output;
+                output = outputs[static_cast<std::size_t>(i - warmUp)];
+            }
             plainBackward(i - warmUp, output);
         }
         for (std::int64_t i = microBatches - warmUp; i < microBatches; ++i) {
-            Handle none;
-            plainBackward(i, none);
+            plainBackward(i, outputs[static_cast<std::size_t>(i)]);
         }
         m_reader.free(m_outputGradient);
         m_memory.chunks[0].input = m_oldInput;
@@ -140,10 +150,13 @@ private:
             Handle received = boundary();
             m_reader.free(m_outputGradient);
             m_outputGradient = received;
-            m_reader.free(output); // sent, and emptied (deallocate_pipeline_outputs)
+            if (!m_shape.keepsStageOutputs) {
+                m_reader.free(output); // sent, and emptied (deallocate_pipeline_outputs)
+            }
             gradient = m_reader.allocate(TensorKind::ActivationGradient, m_shape.boundaryBytes());
         }
         gradient = m_reader.backward(0, microBatch, gradient);
+        m_reader.free(output);
         m_reader.free(m_inputGradient);
         m_reader.free(m_oldInput);
         m_inputGradient = gradient;

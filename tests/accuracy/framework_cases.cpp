@@ -58,6 +58,8 @@ public:
             readQwen();
         } else if (contains(framework, "PEFT")) {
             readPeft();
+        } else if (contains(framework, "Megatron")) {
+            readGptPipeline();
         } else {
             readSwift();
         }
@@ -222,6 +224,62 @@ private:
         }
     }
 
+    /// The runs of BigScience: Megatron 2.4 without DeepSpeed, else DeepSpeed's pipeline engine.
+    void readGptPipeline()
+    {
+        const std::string& id = m_case.id;
+        const bool isSharded = m_node["sharding"]["zero_stage"] && !m_node["sharding"]["zero_stage"].IsNull();
+        const bool isPlain = (id.starts_with("bs-log") && !isSharded) || id == "bs-gpt2md-meg-gbs1024";
+        const bool isThreeD = contains(id, "ds-3d") || contains(id, "ds3d");
+        set("implementation.profile", isPlain ? "megatron-2.4" : "deepspeed-pipeline");
+        if (isThreeD) {
+            set("shard.zero_stage", "0");
+        }
+        set("precision.recipe", "megatron-fp16");
+        if (contains(words(m_node["precision"]), "fp32 gradient accumulation")) {
+            set("precision.recipe", "megatron-bf16");
+        }
+        const std::string optimizer = words(m_node["optimizer"]);
+        if (contains(optimizer, "8-bit") || contains(id, "bnb")) {
+            set("precision.opt_m", "int8");
+            set("precision.opt_v", "int8");
+        }
+        set("model.layer_norm", "true");
+        set("model.attn_bias", "true");
+        set("model.mlp_bias", "true");
+        set("model.attn_dropout", "0.1");
+        set("model.hidden_dropout", "0.1");
+        set("model.vocab_pad_multiple", "128");
+        const bool hasPositions = text(m_node["model"]["position"]) != "alibi";
+        set("model.learned_positions", hasPositions ? "true" : "false");
+        set("model.max_pos", text(m_node["model"]["seq"]));
+        set("model.rope", "false");
+        if (contains(words(m_node["parallel"]["layout"]), "embedding")) {
+            set("parallel.embed_in_split", "true");
+            set("parallel.loss_in_split", "true");
+        }
+        readOutside(isPlain);
+        m_case.isFirstStep = id.ends_with("ds-on");
+        if (id.ends_with("ds-off")) {
+            m_case.missing = "a report after the first step";
+        }
+        if (text(m_node["global_batch"]).empty() || text(m_node["global_batch"]) == "null") {
+            set("batch.accum", "64"); // large beside the stages
+        }
+    }
+
+    /// theory_frameworks.md 2.5: bare contexts of 2021, and 0.3 to 0.7 GiB for each communicator in use: tensor, data
+    /// and, in DeepSpeed's grid, a second of each and two for pairs of stages.
+    void readOutside(bool isPlain)
+    {
+        const ParallelPlan& parallel = m_case.plan.parallel;
+        const int tensor = parallel.tp.value > 1 ? 2 : 0;
+        const int data = parallel.dp.value > 1 ? 2 : 0;
+        const int groups = isPlain ? 2 + (parallel.pp.value > 1 ? 2 : 0) : tensor + data + 4;
+        const double context = contains(text(m_node["gpu"]), "V100") ? 1271.0 / 1024 : 1573.0 / 1024;
+        m_case.outsideGib = context + 0.5 * groups;
+    }
+
     void readPeft()
     {
         set("implementation.profile", "hf-sdpa");
@@ -255,8 +313,11 @@ private:
 
 bool hasProfile(std::string_view framework)
 {
-    return framework.starts_with("torchtitan") || framework == "torchtune" || framework.starts_with("Qwen")
-        || framework.starts_with("HF PEFT") || framework.starts_with("ms-swift (transformers");
+    const bool isBigScience
+        = framework.find("BigScience") != std::string_view::npos || framework.starts_with("Megatron-DeepSpeed 3D");
+    return isBigScience || framework.starts_with("torchtitan") || framework == "torchtune"
+        || framework.starts_with("Qwen") || framework.starts_with("HF PEFT")
+        || framework.starts_with("ms-swift (transformers");
 }
 
 } // namespace
@@ -279,6 +340,11 @@ std::vector<FrameworkCase> frameworkCases(const std::string& file)
         }
         entry.metric = text(primary["metric"]);
         entry.measuredGib = primary["gib"].as<double>();
+        for (const YAML::Node& stage : node["per_stage"]) {
+            if (stage.IsMap() && stage["max_allocated_gib"]) {
+                entry.stagesGib.push_back(stage["max_allocated_gib"].as<double>());
+            }
+        }
         CaseReader(node, entry).read();
         cases.push_back(std::move(entry));
     }

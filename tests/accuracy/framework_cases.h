@@ -14,6 +14,9 @@ struct FrameworkCase
 {
     std::string id, framework, kind, metric;
     double measuredGib = 0; ///< 2^30
+    std::vector<double> stagesGib; ///< peaks of all stages, where published
+    double outsideGib = 0.5; ///< context and communicators, part of what nvidia-smi shows
+    bool isFirstStep = false; ///< measured before the optimizer had moments
     TrainingPlan plan;
     std::string missing; ///< what the case does not say, or what no field of a plan says; empty: the plan is complete
 };

@@ -32,7 +32,7 @@ double predicted(const accuracy::FrameworkCase& entry, const StageReplay& replay
     if (entry.metric == "max_reserved" || entry.framework.starts_with("ms-swift")) {
         return gib(replay.peakReserved);
     }
-    return gib(replay.peakReserved) + 0.5; // a context, theory.md 6.1
+    return gib(replay.peakReserved) + entry.outsideGib;
 }
 
 } // namespace
@@ -57,8 +57,17 @@ int main(int argc, char** argv)
             continue;
         }
         ReplayOptions options;
-        options.steps = 2;
-        const StageReplay replay = replayStage(program, program.stages.front(), options);
+        options.steps = entry.isFirstStep ? 1 : 2;
+        options.mostEvents = 0; // as many micro-batches as differ
+        StageReplay replay;
+        for (const StageProgram& stage : program.stages) {
+            const StageReplay other = replayStage(program, stage, options);
+            replay = other.peakAllocated > replay.peakAllocated ? other : replay;
+            if (argc > 2) {
+                std::printf("  stage %2d: steady %8.3f peak %8.3f reserved %8.3f GiB\n", static_cast<int>(stage.stage),
+                            gib(other.steadyAllocated), gib(other.peakAllocated), gib(other.peakReserved));
+            }
+        }
         const double value = predicted(entry, replay);
         const double error = value / entry.measuredGib - 1;
         errors[entry.framework].push_back(error);

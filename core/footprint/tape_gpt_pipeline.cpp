@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Sources: Megatron-LM 2.4 and bigscience/Megatron-DeepSpeed, megatron/model/transformer.py, fused_softmax.py,
+// optimizer/optimizer.py, model/distributed.py, schedules.py; DeepSpeed runtime/fp16/fused_optimizer.py,
+// runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py of early 2022 (theory_frameworks.md 3).
+#include "footprint/tape_gpt_pipeline.h"
+
+#include "footprint/architecture.h"
+#include "footprint/tape_graph.h"
+#include "footprint/tape_state.h"
+#include "plan/batch.h"
+#include "plan/precision.h"
+#include "plan/validity.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom {
+
+using enum TensorKind;
+
+namespace {
+
+using Tensor = ModuleGraph::Tensor;
+using Operation = ModuleGraph::Operation;
+
+constexpr std::string_view plainProfile = "megatron-2.4", deepSpeedProfile = "deepspeed-pipeline";
+enum PieceIndex : std::uint16_t { unit, embedding, block, head };
+
+/// The modules on one rank; h, a and f are whole, what tensor parallelism divides is divided where it is used.
+class GptModules
+{
+public:
+    GptModules(const RankShape& shape, ModuleGraph& moduleGraph)
+        : c(shape)
+        , graph(moduleGraph)
+        , m_rows(shape.tokens())
+        , m_stream(m_rows * shape.hidden * shape.element)
+    {
+    }
+
+    Tensor block(Tensor input)
+    {
+        const Tensor middle = addDropped(input, attention(norm(input)));
+        return addDropped(middle, mlp(norm(middle)));
+    }
+
+    /// Apex's fused layer norm.
+    Tensor norm(Tensor input)
+    {
+        return graph.apply({.kind = NormOutput,
+                            .bytes = m_stream,
+                            .reads = {input},
+                            .saves = {true},
+                            .keeps = {{NormStatistics, m_rows * 8}},
+                            .weight = 2 * c.hidden});
+    }
+
+    Tensor linear(Tensor input, TensorKind kind, std::int64_t in, std::int64_t out, int shared = -1)
+    {
+        return graph.apply({.kind = kind,
+                            .bytes = m_rows * out * c.element,
+                            .reads = {input},
+                            .saves = {true},
+                            .weight = in * out,
+                            .sharedWeight = shared,
+                            .isMatrixProduct = true});
+    }
+
+private:
+    Tensor attention(Tensor normed)
+    {
+        const std::int64_t width = c.heads * c.headDim;
+        const Tensor packed = linear(normed, Qkv, c.hidden, 3 * width);
+        const std::int64_t scores = m_rows * c.heads * c.sequence;
+        const Tensor raw = graph.apply({.kind = AttentionScores,
+                                        .bytes = scores * c.element,
+                                        .reads = {packed},
+                                        .saves = {true},
+                                        .isMatrixProduct = true});
+        Tensor weights
+            = graph.apply({.kind = AttentionSoftmax, .bytes = scores * c.element, .reads = {raw}, .savesResult = true});
+        if (c.hasAttentionDropout) {
+            weights = graph.apply({.kind = AttentionProbabilities,
+                                   .bytes = scores * c.element,
+                                   .reads = {weights},
+                                   .keeps = {{DropoutMask, scores}}});
+        }
+        const Tensor context = graph.apply({.kind = Context,
+                                            .bytes = m_rows * width * c.element,
+                                            .reads = {weights, packed},
+                                            .saves = {true, true},
+                                            .isMatrixProduct = true});
+        const Tensor copy = graph.apply(
+            {.kind = ContextCopy, .bytes = graph.bytesOf(context), .reads = {context}, .passesGradient = true});
+        return linear(copy, PartialOutput, width, c.hidden);
+    }
+
+    Tensor mlp(Tensor normed)
+    {
+        const Tensor fc1 = linear(normed, Fc1Output, c.hidden, c.ffn);
+        const Tensor activated
+            = graph.apply({.kind = ActivationOutput, .bytes = graph.bytesOf(fc1), .reads = {fc1}, .saves = {true}});
+        return linear(activated, PartialOutput, c.ffn, c.hidden);
+    }
+
+    /// Bias, dropout and residual add as one compiled function: its backward makes the gradient of the branch.
+    Tensor addDropped(Tensor residual, Tensor branch)
+    {
+        Tensor dropped = branch;
+        if (c.hasHiddenDropout) {
+            dropped = graph.apply({.kind = PartialOutput,
+                                   .bytes = m_stream,
+                                   .reads = {branch},
+                                   .keeps = {{DropoutMask, m_rows * c.hidden}}});
+        }
+        return graph.apply(
+            {.kind = ResidualStream, .bytes = m_stream, .reads = {residual, dropped}, .passesGradient = true});
+    }
+
+    const RankShape& c;
+    ModuleGraph& graph;
+    const std::int64_t m_rows, m_stream;
+};
+
+class GptPipeline
+{
+public:
+    GptPipeline(const TrainingPlan& plan, bool isPlain, ModelProgram& program)
+        : m_plan(plan)
+        , m_isPlain(isPlain)
+        , m_program(program)
+        , c(program.shape)
+    {
+    }
+
+    void build(const std::vector<std::int64_t>& layers)
+    {
+        m_program.hasOwnState = true;
+        m_program.persistents.all.clear();
+        m_program.pieces.resize(4);
+        writeUnit();
+        writeEmbedding();
+        writeBlock();
+        writeHead();
+        m_program.stages.resize(layers.size());
+        std::int64_t first = 0;
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            fillStage(i, layers.size(), layers[i], first, m_program.stages[i]);
+            first += layers[i];
+        }
+    }
+
+private:
+    [[nodiscard]] ModuleGraph::Options options() const
+    {
+        ModuleGraph::Options result;
+        result.gradients.element = c.element;
+        result.cublasWorkspace = c.cublasWorkspace;
+        return result;
+    }
+
+    /// What travels with every micro-batch: the attention mask, which DeepSpeed's pipeline hands on as a tensor of the
+    /// model's type beside the logical one.
+    void writeUnit()
+    {
+        Piece& piece = m_program.pieces[unit];
+        TapeWriter w(piece.tape, m_program.persistents);
+        const std::int64_t mask = c.microBatch * c.sequence * c.sequence;
+        const Tape::Slot slot = w.allocate(PaddingMask, m_isPlain ? mask : 4 * mask);
+        w.beginBackward(Tape::input);
+        w.free(slot);
+        piece.parameters.clear();
+    }
+
+    void writeEmbedding()
+    {
+        Piece& piece = m_program.pieces[embedding];
+        ModuleGraph graph(0, false);
+        const std::int64_t rows = c.tokens();
+        const std::int64_t bytes = rows * c.hidden * c.element;
+        Operation lookup{.kind = ResidualStream, .bytes = bytes, .reads = {graph.input()}};
+        lookup.weight = (c.vocab + c.positions) * c.hidden;
+        Tensor stream = graph.apply(std::move(lookup));
+        if (c.hasHiddenDropout) {
+            stream = graph.apply(
+                {.kind = ResidualStream, .bytes = bytes, .reads = {stream}, .keeps = {{DropoutMask, rows * c.hidden}}});
+        }
+        TapeWriter writer(piece.tape, m_program.persistents);
+        graph.write(options(), writer);
+        piece.parameters = {c.vocab * c.hidden};
+        if (c.positions > 0) {
+            piece.parameters.push_back(c.positions * c.hidden);
+        }
+    }
+
+    void writeBlock()
+    {
+        Piece& piece = m_program.pieces[block];
+        ModuleGraph graph(c.boundaryBytes(), true);
+        GptModules(c, graph).block(graph.input());
+        ModuleGraph::Options blockOptions = options();
+        blockOptions.keepsInput = c.checkpointGroup > 0;
+        TapeWriter writer(piece.tape, m_program.persistents);
+        graph.write(blockOptions, writer);
+        const std::int64_t width = c.heads * c.headDim;
+        const std::int64_t h = c.hidden;
+        piece.parameters = {h, h, 3 * width * h, 3 * width, width * h, h, h, h, c.ffn * h, c.ffn, c.ffn * h, h};
+    }
+
+    /// Cross entropy of megatron/mpu: the logits once more in fp32, softmax and its gradient in their place.
+    void writeHead()
+    {
+        Piece& piece = m_program.pieces[head];
+        ModuleGraph graph(c.boundaryBytes(), true);
+        GptModules modules(c, graph);
+        const Tensor logits = modules.linear(modules.norm(graph.input()), Logits, c.hidden, c.vocab);
+        const Tensor softmax = graph.apply(
+            {.kind = LogitsSoftmax, .bytes = c.tokens() * c.vocab * 4, .reads = {logits}, .savesResult = true});
+        graph.apply({.kind = LossTerms, .bytes = c.tokens() * 8, .reads = {softmax}, .passesGradient = true});
+        ModuleGraph::Options headOptions = options();
+        headOptions.hasOutput = false;
+        TapeWriter writer(piece.tape, m_program.persistents);
+        graph.write(headOptions, writer);
+        piece.parameters = {c.hidden, c.hidden, c.vocab * c.hidden}; // a copy of the embedding
+    }
+
+    void fillStage(std::size_t index, std::size_t count, std::int64_t layers, std::int64_t first, StageProgram& stage)
+    {
+        stage.stage = static_cast<std::int64_t>(index);
+        stage.layers = layers;
+        stage.firstLayer = first;
+        stage.chunks.assign(1, Chunk{});
+        Chunk& chunk = stage.chunks.front();
+        chunk.receives = index > 0;
+        chunk.sends = index + 1 < count;
+        chunk.runs.push_back({unit, 1, 0});
+        if (!chunk.receives) {
+            chunk.runs.push_back({embedding, 1, 0});
+        }
+        if (layers > 0) {
+            chunk.runs.push_back({block, layers, c.checkpointGroup});
+        }
+        if (!chunk.sends) {
+            chunk.runs.push_back({head, 1, 0});
+        }
+        if (!chunk.sends || !chunk.receives) {
+            for (int i = 0; i < 2; ++i) { // tokens, labels
+                chunk.loaded.push_back({(c.tokens() * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, Batch, 0});
+            }
+        }
+        fillState(stage);
+    }
+
+    /// Megatron 2.4 keeps the fp32 main gradients until the next step replaces them and, through main_grad, the last
+    /// 16-bit gradients until the next reduction: 20 bytes a parameter between steps, 22 in backward. DeepSpeed's fp16
+    /// optimizer makes a list of fp32 gradients and its flat copy in the step (24); ZeRO-1 the flat 16-bit share and
+    /// its fp32 copy, and the bucket of a reduction; its bf16 optimizer accumulates in whole fp32 gradients.
+    void fillState(StageProgram& stage)
+    {
+        StageTensors& tensors = stage.tensors;
+        tensors = {};
+        const auto add = [](std::vector<Tape::Event>& events, TensorKind kind, std::int64_t bytes) {
+            events.push_back(
+                {std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512), Tape::Op::Allocate, kind, 0});
+        };
+        const bool isSharded = c.optimizerShards > 1 || m_plan.shard.zeroStage.value == 1;
+        const bool hasWholeGradients = !m_isPlain && c.gradient == 4;
+        std::int64_t all = 0;
+        for (const std::int64_t elements : parameterTensors(m_program, stage)) {
+            all += elements;
+            add(tensors.resident, Parameters, elements * c.element);
+            if (!isSharded) {
+                add(tensors.resident, Master, elements * c.master);
+                add(tensors.created, Moments, elements * c.firstMoment);
+                add(tensors.created, Moments, elements * c.secondMoment);
+            }
+            if (hasWholeGradients) {
+                add(tensors.resident, Gradients, elements * 4);
+            }
+            if (m_isPlain) {
+                add(tensors.created, MainGradients, elements * 4);
+                add(tensors.created, Gradients, elements * c.element);
+            } else if (!isSharded && !hasWholeGradients) {
+                add(tensors.temporaries, OptimizerTemporary, elements * 4);
+            }
+        }
+        const std::int64_t share = all / c.optimizerShards;
+        if (isSharded) {
+            add(tensors.resident, Master, share * c.master);
+            add(tensors.resident, Moments, share * (c.firstMoment + c.secondMoment));
+        }
+        if (isSharded && !hasWholeGradients) {
+            add(tensors.temporaries, OptimizerTemporary, share * c.element);
+            add(tensors.temporaries, OptimizerTemporary, share * 4);
+            add(tensors.temporaries, ReduceBuffer, std::min<std::int64_t>(500'000'000, all) * c.element);
+        } else if (!m_isPlain && !hasWholeGradients) {
+            add(tensors.temporaries, OptimizerTemporary, all * 4);
+        }
+    }
+
+    const TrainingPlan& m_plan;
+    const bool m_isPlain;
+    ModelProgram& m_program;
+    RankShape& c;
+};
+
+Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const RankShape& shape)
+{
+    const ModelPlan& model = plan.model;
+    const bool isPlain = profile == plainProfile;
+    const bool isRecomputed = plan.recompute.enabled.value || !plan.recompute.enabled.isStated();
+    for (const auto& [has, what] : {
+             std::pair{model.gatedMlp.value || !model.layerNorm.valueOr(true), "models other than GPT"},
+             std::pair{model.kvHeads.isKnown() && model.kvHeads.value != model.heads.value, "grouped keys and values"},
+             std::pair{!model.tiedEmbeddings.valueOr(true), "an output layer of its own"},
+             std::pair{plan.parallel.pp.value <= 1, "a single pipeline stage"},
+             std::pair{plan.parallel.vpp.value > 1, "interleaved pipelines"},
+             std::pair{plan.parallel.sp.value, "sequence parallelism"},
+             std::pair{plan.parallel.cp.value > 1, "context parallelism"},
+             std::pair{plan.shard.zeroStage.value > (isPlain ? 0 : 1), "this ZeRO stage"},
+             std::pair{plan.shard.fsdp.value || plan.shard.distOpt.value, "this sharding"},
+             std::pair{shape.element != 2, "training in fp32"},
+             std::pair{isRecomputed && plan.recompute.granularity.value == Granularity::Selective,
+                       "selective recomputation"},
+             std::pair{plan.attention.impl.isKnown() && plan.attention.impl.value.starts_with("flash"),
+                       "flash attention"},
+         }) {
+        if (has) {
+            return failure(
+                Text{HEADROOM_TR("core", "the profile %1 does not describe %2"), {std::string(profile), what}});
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+bool isGptPipeline(std::string_view profile)
+{
+    return profile == plainProfile || profile == deepSpeedProfile;
+}
+
+Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile, ModelProgram& program)
+{
+    // The dimensions are those of Megatron's local layers; what ZeRO shards is read here.
+    TrainingPlan local = plan;
+    local.implementation.profile = Name("megatron-local");
+    local.shard.zeroStage = Count(0);
+    auto shape = rankShape(local);
+    if (!shape) {
+        return tl::unexpected(std::move(shape.error()));
+    }
+    if (auto checked = checkPlan(plan, profile, *shape); !checked) {
+        return checked;
+    }
+    const std::vector<std::int64_t> layers = layersPerStage(plan);
+    if (layers.empty()) {
+        return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
+                            {std::to_string(shape->layers), std::to_string(shape->stages)}});
+    }
+    program.shape = *shape;
+    program.shape.optimizerShards = plan.shard.zeroStage.value == 1 ? shape->data : 1;
+    program.shape.keepsStageOutputs = profile == plainProfile;
+    GptPipeline(plan, profile == plainProfile, program).build(layers);
+    return {};
+}
+
+} // namespace headroom
