@@ -5,6 +5,8 @@
 #include "report.h"
 
 #include "footprint/estimate.h"
+#include "footprint/tape_instant.h"
+#include "replay/replay.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,48 @@ struct Options
     PlanOptions plan;
     bool json = false;
     bool working = false;
+    bool instant = false;
+    bool textbook = false;
 };
+
+const char* nameOf(Engine engine)
+{
+    switch (engine) {
+    case Engine::Textbook:
+        return "textbook";
+    case Engine::Instant:
+        return "instant";
+    case Engine::Replay:
+        break;
+    }
+    return "replay";
+}
+
+/// k belongs to the recipe: the tapes know every tensor and have no such coefficient.
+bool asksForRecipe(const Options& options)
+{
+    return options.textbook || options.plan.k > 0;
+}
+
+Estimator estimatorOf(const Options& options)
+{
+    return asksForRecipe(options) ? estimate : options.instant ? estimateInstantly : replay;
+}
+
+/// Which figures these are, and why not better ones.
+std::string engineText(const Footprint& footprint)
+{
+    switch (footprint.engine) {
+    case Engine::Textbook:
+        return footprint.notExact ? fmt::format("the textbook recipe, since {}", footprint.notExact->english())
+                                  : fmt::format("the textbook recipe at k = {:.4g}", footprint.k);
+    case Engine::Instant:
+        return "the tensors of each layer, summed in closed form";
+    case Engine::Replay:
+        break;
+    }
+    return "one training step replayed tensor by tensor through the allocator";
+}
 
 void printForPeople(const Options& options, const Inputs& inputs, const Footprint& footprint,
                     const std::vector<Finding>& findings)
@@ -32,10 +75,15 @@ void printForPeople(const Options& options, const Inputs& inputs, const Footprin
                formatCount(textbook.blockParameters), formatCount(textbook.parameters),
                formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3), formatReal(textbook.k),
                textbook.inFlight);
-    fmt::print("Detailed: {} parameters, fullest stage {} at k = {:.4g}\n", formatCount(footprint.modelParameters),
-               formatGib(footprint.fullest().device, 3), footprint.k);
+    fmt::print("Detailed: {} parameters, fullest stage {}; from {}\n", formatCount(footprint.modelParameters),
+               formatGib(footprint.fullest().device, 3), engineText(footprint));
     if (options.working) {
-        fmt::print("\n{}", workingText(explain(inputs.plan, inputs.calibration, footprint, footprint.fullestStage)));
+        // The formulas are the recipe's, and so are the numbers in them.
+        Footprint recipe;
+        if (estimate(inputs.plan, inputs.calibration, recipe)) {
+            fmt::print("\nThe recipe's working\n{}",
+                       workingText(explain(inputs.plan, inputs.calibration, recipe, recipe.fullestStage)));
+        }
     }
     if (!findings.empty()) {
         fmt::print("\n{}", findingsText(findings));
@@ -50,7 +98,8 @@ Json estimateJson(const Inputs& inputs, const Footprint& footprint, const std::v
     }
     const auto fits = footprint.fits();
     return Json{{"schema", "headroom.estimate/1"},
-                {"engine", "textbook"},
+                {"engine", nameOf(footprint.engine)},
+                {"not_exact", footprint.notExact ? Json(footprint.notExact->english()) : Json(nullptr)},
                 {"plan", toJson(inputs.plan)},
                 {"capacity_bytes", footprint.capacity ? Json(footprint.capacity->value) : Json(nullptr)},
                 {"fits", fits ? Json(*fits) : Json(nullptr)},
@@ -71,7 +120,7 @@ int run(const Options& options)
         return fail(inputs.error());
     }
     Footprint footprint;
-    if (const auto done = estimate(inputs->plan, inputs->calibration, footprint); !done) {
+    if (const auto done = estimatorOf(options)(inputs->plan, inputs->calibration, footprint); !done) {
         printProblems(inputs->problems);
         return fail(done.error());
     }
@@ -79,6 +128,8 @@ int run(const Options& options)
     situation.plan = &inputs->plan;
     situation.footprint = &footprint;
     situation.calibration = inputs->calibration;
+    // A mend's prediction needs no reserved bytes, and a replay may take a second.
+    situation.estimator = asksForRecipe(options) ? estimate : estimateInstantly;
     const std::vector<Finding> findings = diagnose(situation);
     if (options.json) {
         printJson(estimateJson(*inputs, footprint, findings));
@@ -108,6 +159,9 @@ void addEstimate(CLI::App& app, int& exitCode)
     command->add_option("--world", options->plan.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
     command->add_option("--k", options->plan.k, "activation copies per layer, token and hidden unit")
         ->check(CLI::PositiveNumber);
+    CLI::Option* instant = command->add_flag("--instant", options->instant,
+                                             "sum the tensors in closed form instead of replaying a step");
+    command->add_flag("--textbook", options->textbook, "the recipe alone, as --k does")->excludes(instant);
     command->add_flag("--working", options->working, "show every formula with its numbers");
     command->add_flag("--json", options->json, "print JSON");
     command->callback([options, &exitCode] { exitCode = run(*options); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/estimate.h"
 #include "footprint/footprint.h"
 #include "insight/run_summary.h"
 #include "plan/training_plan.h"
@@ -45,6 +46,9 @@ struct Finding
     std::optional<Mend> mend;
 };
 
+/// estimate() or one of its exact kin.
+using Estimator = Result<void> (*)(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
+
 /// What the rules look at; null members are not open.
 struct Situation
 {
@@ -55,6 +59,7 @@ struct Situation
     const Run* run = nullptr;
     const RunSummary* summary = nullptr; ///< of `run`; both or neither
     Calibration calibration;
+    Estimator estimator = estimate; ///< predicts what a mend would do; the one `footprint` comes from, or a faster kin
 };
 
 /// Every finding the situation gives rise to, the most important first.

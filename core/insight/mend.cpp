@@ -28,7 +28,7 @@ std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<P
     Mend mend{std::move(label), std::move(edits), std::nullopt};
     Footprint footprint;
     if (situation.footprint != nullptr) {
-        if (!estimate(*plan, situation.calibration, footprint)) {
+        if (!situation.estimator(*plan, situation.calibration, footprint)) {
             return std::nullopt;
         }
         mend.predictedPeak = footprint.fullest().device;
