@@ -58,6 +58,11 @@ int main(int argc, char** argv)
         }
         ReplayOptions options;
         options.steps = entry.isFirstStep ? 1 : 2;
+        // Near the end of the card the allocator gives back what it has cached.
+        if (entry.plan.hardware.capacityBytes.isKnown()) {
+            options.allocator.capacity
+                = entry.plan.hardware.capacityBytes.value - static_cast<std::int64_t>(entry.outsideGib * bytesPerGib);
+        }
         options.mostEvents = 0; // as many micro-batches as differ
         StageReplay replay;
         for (const StageProgram& stage : program.stages) {
