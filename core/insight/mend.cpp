@@ -4,6 +4,7 @@
 #include "footprint/estimate.h"
 #include "plan/batch.h"
 #include "plan/fields.h"
+#include "plan/validity.h"
 #include "units/number.h"
 
 namespace headroom {
@@ -40,7 +41,7 @@ std::optional<Mend> halveMicroBatch(const Situation& situation)
 {
     const TrainingPlan& plan = *situation.plan;
     const std::int64_t micro = plan.batch.micro.valueOr(1);
-    if (micro < 2 || micro % 2 != 0) {
+    if (micro < 2 || micro % 2 != 0 || sizeObjection("batch.accum", microBatchesPerStep(plan))) {
         return std::nullopt;
     }
     const std::int64_t accumulation = microBatchesPerStep(plan) * 2;
@@ -63,14 +64,22 @@ std::optional<Mend> recomputeFully(const Situation& situation)
 std::optional<Mend> doubleStages(const Situation& situation)
 {
     const TrainingPlan& plan = *situation.plan;
+    if (sizeObjection("parallel.pp", plan.parallel.pp.value)
+        || sizeObjection("parallel.world", plan.parallel.world.valueOr(1))) {
+        return std::nullopt;
+    }
     const std::int64_t stages = plan.parallel.pp.value * 2;
     if (!plan.model.layers.isKnown() || plan.model.layers.value % stages != 0) {
         return std::nullopt;
     }
+    std::vector<PlanEdit> edits{{"parallel.pp", std::to_string(stages)}};
+    if (plan.parallel.world.isStated()) {
+        edits.push_back({"parallel.world", std::to_string(plan.parallel.world.value * 2)});
+    }
     auto mend = mendOf(situation,
                        Text{HEADROOM_TR("core", "Pipeline stages %1 → %2 (twice the GPUs)"),
                             {formatCount(stages / 2), formatCount(stages)}},
-                       {{"parallel.pp", std::to_string(stages)}});
+                       std::move(edits));
     const bool isLower
         = mend && situation.footprint != nullptr && mend->predictedPeak < situation.footprint->fullest().device;
     return isLower ? mend : std::nullopt;

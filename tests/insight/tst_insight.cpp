@@ -78,6 +78,7 @@ private slots:
     void mendsPredictWhatTheEstimateSays();
     void theWorstComesFirst();
     void nothingOpenSaysNothing();
+    void doubledStagesTakeTheGpusAlong();
     void absurdSizesAreNoCrash_data();
     void absurdSizesAreNoCrash();
 };
@@ -271,6 +272,22 @@ void TestInsight::nothingOpenSaysNothing()
     Situation situation;
     situation.run = &empty;
     QVERIFY(diagnose(situation).empty());
+}
+
+void TestInsight::doubledStagesTakeTheGpusAlong()
+{
+    const TrainingPlan plan = planOf("parallel.pp=2 parallel.dp=2 parallel.world=4 batch.accum=1");
+    const Run run = runOf("f 20 b 30 o 38 / f 20 b 30 o 38");
+    Footprint footprint;
+    QVERIFY(estimate(plan, {}, footprint).has_value());
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, "peak-in-optimizer");
+    QVERIFY(finding != nullptr);
+    QCOMPARE(editsText(*finding), std::string("parallel.pp=4 parallel.world=8"));
 }
 
 void TestInsight::absurdSizesAreNoCrash_data()
