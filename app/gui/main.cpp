@@ -134,8 +134,11 @@ int main(int argc, char* argv[])
                    themeNamed(Settings::value(Preference::Theme).toString()).value_or(ThemeChoice::System)));
     QApplication::setWindowIcon(applicationIcon());
 
-    const auto folder = QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation).toStdString();
-    MainWindow window(Library::load(folder), loadSamples(samplesFolder(QApplication::applicationDirPath())));
+    // Not AppConfigLocation, which has the organisation in it: headroom-cli looks in the same folder.
+    const QString folder
+        = QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + QStringLiteral("/headroom");
+    MainWindow window(Library::load(folder.toStdString()),
+                      loadSamples(samplesFolder(QApplication::applicationDirPath())));
     if (options.size.isValid()) {
         window.resize(options.size);
     }

@@ -91,6 +91,7 @@ KnobRow::KnobRow(const QString& title, const QString& meaning, int decimals, QWi
     label->setBuddy(m_entry);
     m_entry->setAlignment(Qt::AlignRight);
     m_entry->setAcceptDrops(false); // files dropped here are for the window
+    m_entry->installEventFilter(this);
     m_entry->setFixedWidth(m_entry->fontMetrics().horizontalAdvance(QStringLiteral("0 000 000")));
     m_message->setWordWrap(true);
     m_message->hide();
@@ -226,6 +227,20 @@ QString KnobRow::textOf(double value) const
         return QStringLiteral("–"); // nobody said
     }
     return m_decimals == 0 ? grouped(static_cast<qint64>(value)) : QLocale().toString(value, 'f', m_decimals);
+}
+
+/// A line edit keeps the keys of undo to itself, also when it has nothing to undo: after a value was taken, they are
+/// the window's again.
+bool KnobRow::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_entry && event->type() == QEvent::ShortcutOverride && !m_entry->isModified()) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+            event->ignore();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 void KnobRow::contextMenuEvent(QContextMenuEvent* event)

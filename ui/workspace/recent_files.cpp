@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/recent_files.h"
 
+#include "workspace/wording.h"
+
 #include <QFileInfo>
 #include <QSettings>
 
@@ -64,7 +66,7 @@ QString RecentFiles::label(const QStringList& entry)
 {
     QStringList names;
     for (const QString& path : entry) {
-        names.append(QFileInfo(path).fileName());
+        names.append(fileName(toPath(path)));
     }
     return names.join(QStringLiteral(", "));
 }

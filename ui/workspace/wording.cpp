@@ -70,8 +70,14 @@ std::filesystem::path toPath(const QString& path)
 
 QString fileName(const std::filesystem::path& path)
 {
-    const auto name = path.filename();
-    return pathText(name.empty() ? path : name);
+    const auto file = path.filename();
+    const QString name = pathText(file.empty() ? path : file);
+    // A longer name would push everything beside it out of the window; its end tells files apart as often as its start.
+    constexpr qsizetype most = 40;
+    if (name.size() <= most) {
+        return name;
+    }
+    return name.first(most / 2 - 1) + u'…' + name.last(most / 2);
 }
 
 } // namespace headroom

@@ -29,7 +29,7 @@ namespace headroom {
 [[nodiscard]] QString toQString(std::string_view text);
 [[nodiscard]] QString pathText(const std::filesystem::path& path);
 [[nodiscard]] std::filesystem::path toPath(const QString& path);
-/// File name only; the whole path when there is none.
+/// File name only, for display: the whole path when there is none, the middle left out beyond 40 characters.
 [[nodiscard]] QString fileName(const std::filesystem::path& path);
 
 } // namespace headroom
