@@ -51,6 +51,12 @@ template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visi
     visit("moe.first_dense_layers", group.firstDenseLayers);
     visit("moe.capacity_factor", group.capacityFactor);
     visit("moe.latent", group.latent);
+    visit("moe.dispatcher", group.dispatcher);
+    visit("moe.pad_to_capacity", group.padToCapacity);
+    visit("moe.grouped_gemm", group.groupedGemm);
+    visit("moe.permute_fusion", group.permuteFusion);
+    visit("moe.router_dtype", group.routerDtype);
+    visit("moe.load", group.load);
 }
 
 template <class Group, class Visitor> void visitMla(Group& group, Visitor&& visit)
@@ -134,6 +140,8 @@ template <class Group, class Visitor> void visitParallel(Group& group, Visitor&&
     visit("parallel.cp", group.cp);
     visit("parallel.ep", group.ep);
     visit("parallel.etp", group.etp);
+    visit("parallel.cp_comm", group.cpComm);
+    visit("parallel.cp_inner", group.cpInner);
     visit("parallel.sp", group.sp);
     visit("parallel.schedule", group.schedule);
     visit("parallel.layout", group.layout);
@@ -209,10 +217,12 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.placeholder_grads", group.placeholderGrads);
     visit("implementation.rope_fusion", group.ropeFusion);
     visit("implementation.masked_softmax_fusion", group.maskedSoftmaxFusion);
+    visit("implementation.swiglu_fusion", group.swigluFusion);
     visit("implementation.loader_mask", group.loaderMask);
     visit("implementation.saved_padding_mask", group.savedPaddingMask);
     visit("implementation.deterministic", group.deterministic);
     visit("implementation.tp_comm_overlap", group.tpCommOverlap);
+    visit("implementation.expert_comm_overlap", group.expertCommOverlap);
     visit("implementation.deferred_wgrads", group.deferredWgrads);
     visit("implementation.cublas_workspace_bytes", group.cublasWorkspaceBytes);
     visit("implementation.compile", group.compile);

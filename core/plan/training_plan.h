@@ -43,6 +43,11 @@ struct MoePlan
     Count experts, topk, ffn, sharedFfn, sharedExperts, layerFreq, firstDenseLayers;
     Real capacityFactor;
     Count latent;
+    Name dispatcher; ///< allgather (Megatron's default), alltoall, flex
+    Flag padToCapacity; ///< every expert gets exactly its capacity of tokens
+    Flag groupedGemm, permuteFusion;
+    Name routerDtype; ///< fp32, fp64, or that of the parameters
+    Real load; ///< rows this rank's experts get, by those of balanced routing; 1 unless known, between 0.5 and 1.5
 };
 
 struct MlaPlan
@@ -91,6 +96,8 @@ struct ParallelPlan
     Count tp{1}, pp{1}, vpp{1}; ///< t, p, v
     Count layersPerVstage;
     Count cp{1}, ep{1}, etp;
+    Name cpComm; ///< p2p (the default), all_gather, a2a, a2a+p2p
+    Count cpInner; ///< ranks that exchange heads in a2a+p2p; the others form the ring
     Flag sp{false};
     Field<Schedule> schedule{Schedule::OneForwardOneBackward};
     Name layout;
@@ -155,10 +162,10 @@ struct ImplementationPlan
     Name fusedLoss; ///< none, native, te, te-inplace (Transformer Engine up to 2.17), liger, chunked, 16bit (no upcast)
     Flag gradAccumFusion; ///< weight gradients are added to the gradient buffer by the matrix product itself
     Flag placeholderGrads; ///< with that fusion: one unused 16-bit gradient a weight shape stays (since 2025)
-    Flag ropeFusion, maskedSoftmaxFusion;
+    Flag ropeFusion, maskedSoftmaxFusion, swigluFusion;
     Flag loaderMask; ///< the data loader makes a b·s·s attention mask
     Flag savedPaddingMask; ///< unfused attention with padding keeps its mask (Transformer Engine since 2025)
-    Flag deterministic, tpCommOverlap;
+    Flag deterministic, tpCommOverlap, expertCommOverlap;
     Count deferredWgrads; ///< micro-batches whose output layer gradient waits for the end of the step; 0: all
     Count cublasWorkspaceBytes; ///< one workspace; CUBLAS_WORKSPACE_CONFIG or the GPU decides when not given
     Flag compile; ///< torch.compile of the blocks
