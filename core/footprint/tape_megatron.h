@@ -27,7 +27,10 @@ public:
         bool trainsImages = false; ///< and want their gradient
     };
     void writeEmbedding(Piece& piece, const Embedding& embedding) const;
+    /// Attention as MegatronAttention describes it, and a dense MLP.
     void writeLayer(Piece& piece, LayerKind kind) const;
+    /// Of a language model: attention of any kind, a dense MLP or experts.
+    void writeDecoderLayer(Piece& piece, bool hasExperts) const;
     /// T5's norm between encoder and decoder.
     void writeEncoderNorm(Piece& piece) const;
     /// Final norm, output layer and loss. `hasOwnWeight`: not tied, or tied to a copy on another stage.

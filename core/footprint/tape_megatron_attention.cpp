@@ -25,7 +25,7 @@ MegatronAttention::MegatronAttention(MegatronOps& ops, std::int64_t sequence, st
 Tape::Slot MegatronAttention::forward()
 {
     m_norm = m_ops.norm(m_localTokens, c.hidden, true);
-    const Tape::Slot gathered = c.isTransformerEngine ? m_ops.gather(m_tokens) : Tape::none;
+    const Tape::Slot gathered = m_ops.gatherInput(m_tokens);
     SlotList projected;
     if (m_isCross) {
         projected.add(m_ops.linear(QueryProjection, m_queryBytes, c.hasQkvBias));

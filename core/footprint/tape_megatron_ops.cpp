@@ -24,17 +24,25 @@ void MegatronOps::cublas()
     w.ensure(w.isBackward() ? cublasBackwardKey : cublasForwardKey, CublasWorkspace, c.cublasWorkspace);
 }
 
+void MegatronOps::gemm()
+{
+    if (!c.isTransformerEngine) {
+        cublas();
+        return;
+    }
+    w.ensure(gemmKey, GemmWorkspace, c.gemmWorkspace);
+    if (c.overlapsTensorParallel) {
+        // A second workspace for the user-buffer streams, three of them (TE cpp_extensions/gemm.py).
+        w.ensure(userBufferKey, GemmWorkspace, 3 * c.gemmWorkspace);
+    }
+}
+
 Tape::Slot MegatronOps::linear(TensorKind kind, std::int64_t bytes, bool hasBias)
 {
+    gemm();
     if (c.isTransformerEngine) {
-        w.ensure(gemmKey, GemmWorkspace, c.gemmWorkspace);
-        if (c.overlapsTensorParallel) {
-            // A second workspace for the user-buffer streams, three of them (TE cpp_extensions/gemm.py).
-            w.ensure(userBufferKey, GemmWorkspace, 3 * c.gemmWorkspace);
-        }
         return w.allocate(kind, bytes);
     }
-    cublas();
     const Tape::Slot product = w.allocate(kind, bytes);
     if (!hasBias) {
         return product;
@@ -82,6 +90,15 @@ void MegatronOps::placeholder(std::int64_t rows, std::int64_t columns)
 Tape::Slot MegatronOps::gather(std::int64_t tokens)
 {
     return c.sequenceShards > 1 ? w.allocate(GatheredInput, streamBytes(tokens)) : Tape::none;
+}
+
+Tape::Slot MegatronOps::gatherInput(std::int64_t tokens)
+{
+    if (c.isTransformerEngine || c.sequenceShards == 1) {
+        return gather(tokens);
+    }
+    growGlobalBuffer(streamBytes(tokens));
+    return Tape::none;
 }
 
 Tape::Slot MegatronOps::scatter(Tape::Slot full, TensorKind kind, std::int64_t tokens)
@@ -142,7 +159,7 @@ Tape::Slot MegatronOps::rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput
 void MegatronOps::normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows,
                                      Tape::Slot outputGradient)
 {
-    const Tape::Slot gathered = gather(tokens);
+    const Tape::Slot gathered = gatherInput(tokens);
     Gradients gradients = linearBackward(streamBytes(tokens), rows, c.hidden);
     w.free(gathered, outputGradient);
     gradients.input = scatter(gradients.input, ActivationGradient, tokens);

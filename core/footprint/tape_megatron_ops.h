@@ -37,6 +37,21 @@ private:
     std::size_t m_size = 0;
 };
 
+/// Keys of persistent storages; weights' placeholders use rows and columns.
+enum : std::uint64_t {
+    cublasForwardKey = 1,
+    cublasBackwardKey,
+    gemmKey,
+    userBufferKey,
+    globalBufferKey,
+    groupedGemmKey,
+    overlapCublasKey
+};
+constexpr std::uint64_t placeholderKey(std::int64_t rows, std::int64_t columns)
+{
+    return (static_cast<std::uint64_t>(rows) << 32) | static_cast<std::uint64_t>(columns);
+}
+
 class MegatronOps
 {
 public:
@@ -58,6 +73,9 @@ public:
     }
 
     void cublas(); ///< PyTorch's workspace of the thread that runs now: one for forward, one for backward
+    void gemm(); ///< the workspaces of a matrix product of a transformer layer
+    /// Megatron's buffer for what its own layers gather; it keeps its largest size.
+    void growGlobalBuffer(std::int64_t bytes) { w.grow(globalBufferKey, TensorKind::GlobalBuffer, bytes); }
     /// A GEMM of a transformer layer; local layers add their bias out of place.
     Tape::Slot linear(TensorKind kind, std::int64_t bytes, bool hasBias = false);
     Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns);
@@ -66,6 +84,8 @@ public:
     void placeholder(std::int64_t rows, std::int64_t columns);
     /// The sequence-parallel input of a column-parallel layer in full length: a temporary in Transformer Engine.
     Tape::Slot gather(std::int64_t tokens);
+    /// The same for the input of a column-parallel layer, which Megatron's own layers gather into the global buffer.
+    Tape::Slot gatherInput(std::int64_t tokens);
     /// Reduce-scatter of a full-length result; the all-reduce without sequence parallelism is in place.
     Tape::Slot scatter(Tape::Slot full, TensorKind kind, std::int64_t tokens);
     Norm norm(std::int64_t rows, std::int64_t width, bool feedsGemm);
@@ -85,12 +105,5 @@ public:
     const RankShape& c;
     TapeWriter w;
 };
-
-/// Keys of persistent storages; weights' placeholders use rows and columns.
-enum : std::uint64_t { cublasForwardKey = 1, cublasBackwardKey, gemmKey, userBufferKey, globalBufferKey };
-constexpr std::uint64_t placeholderKey(std::int64_t rows, std::int64_t columns)
-{
-    return (static_cast<std::uint64_t>(rows) << 32) | static_cast<std::uint64_t>(columns);
-}
 
 } // namespace headroom

@@ -26,7 +26,8 @@ enum PieceIndex : std::uint16_t {
     patches, ///< of an image encoder
     visionLayer,
     projection,
-    pieceCount
+    pieceCount,
+    expertLayer = encoderNorm ///< of decoders
 };
 
 void loadTensor(Chunk& chunk, TensorKind kind, std::int64_t bytes)
@@ -60,11 +61,12 @@ void loadBatch(const RankShape& shape, bool hasEmbedding, Chunk& chunk)
     }
 }
 
-void addLayers(const RankShape& shape, std::uint16_t piece, std::int64_t count, Chunk& chunk)
+/// `done` layers of the chunk come before these.
+void addLayers(const RankShape& shape, std::uint16_t piece, std::int64_t count, Chunk& chunk, std::int64_t done = 0)
 {
     const std::int64_t checkpointed = shape.checkpointGroup == 0 ? 0
         : shape.checkpointedLayers < 0                           ? count
-                                                                 : std::min(count, shape.checkpointedLayers);
+                                       : std::clamp<std::int64_t>(shape.checkpointedLayers - done, 0, count);
     if (checkpointed > 0) {
         chunk.runs.push_back({piece, checkpointed, shape.checkpointGroup});
     }
@@ -103,7 +105,9 @@ public:
             program.layers = layers[stage];
             program.firstLayer = first;
             first += layers[stage];
-            fillChunks(program);
+        }
+        for (StageProgram& stage : m_program.stages) {
+            fillChunks(stage);
         }
         return {};
     }
@@ -113,11 +117,10 @@ private:
     {
         m_program.persistents.all.clear();
         const bool isT5 = m_shape.family == ModelFamily::T5;
-        m_program.pieces.resize(m_tower.isPresent() ? pieceCount : isT5 ? patches : encoderNorm);
+        const PieceIndex decoderPieces = m_shape.experts.isPresent() ? decoderEmbedding : encoderNorm;
+        m_program.pieces.resize(m_tower.isPresent() ? pieceCount : isT5 ? patches : decoderPieces);
         auto& pieces = m_program.pieces;
         const bool ownsHead = !(m_shape.isTied && m_shape.stages == 1);
-        const auto kind = m_shape.family == ModelFamily::Decoder ? MegatronTapes::LayerKind::Causal
-                                                                 : MegatronTapes::LayerKind::Encoder;
         const bool waitsForWords = !ownsHead && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
         MegatronTapes tapes(m_shape, m_program.persistents);
         MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false};
@@ -127,7 +130,14 @@ private:
             words.trainsImages = m_trainable.vision || m_trainable.projector;
         }
         tapes.writeEmbedding(pieces[embedding], words);
-        tapes.writeLayer(pieces[layer], kind);
+        if (m_shape.family == ModelFamily::Decoder) {
+            tapes.writeDecoderLayer(pieces[layer], false);
+        } else {
+            tapes.writeLayer(pieces[layer], MegatronTapes::LayerKind::Encoder);
+        }
+        if (m_shape.experts.isPresent()) {
+            tapes.writeDecoderLayer(pieces[expertLayer], true);
+        }
         if (isT5) {
             tapes.writeEncoderNorm(pieces[encoderNorm]);
             tapes.writeEmbedding(pieces[decoderEmbedding], {m_shape.decoderSequence, false, false, 0, false});
@@ -191,12 +201,41 @@ private:
                 chunk.runs.push_back({decoderEmbedding, 1, 0});
                 addLayers(m_shape, decoderLayer, m_shape.layers, chunk);
             } else {
-                addLayers(m_shape, layer, layersOfChunk(stage, i), chunk);
+                addDecoderLayers(stage, i, chunk);
             }
             if (isLast) {
                 chunk.runs.push_back({head, 1, 0});
             }
         }
+    }
+
+    /// Runs of layers of one kind.
+    void addDecoderLayers(const StageProgram& stage, std::size_t index, Chunk& chunk) const
+    {
+        const std::int64_t first = m_shape.experts.isPresent() ? firstLayerOfChunk(stage, index) : 0;
+        const std::int64_t count = layersOfChunk(stage, index);
+        for (std::int64_t done = 0; done < count;) {
+            const bool hasExperts = m_shape.experts.hasLayer(first + done);
+            std::int64_t end = done + 1;
+            while (end < count && m_shape.experts.hasLayer(first + end) == hasExperts) {
+                ++end;
+            }
+            addLayers(m_shape, hasExperts ? expertLayer : layer, end - done, chunk, done);
+            done = end;
+        }
+    }
+
+    /// A micro-batch passes the first chunks of all stages before the second ones.
+    [[nodiscard]] std::int64_t firstLayerOfChunk(const StageProgram& stage, std::size_t chunk) const
+    {
+        std::int64_t first = 0;
+        for (const StageProgram& other : m_program.stages) {
+            const std::size_t before = other.stage < stage.stage ? chunk + 1 : chunk;
+            for (std::size_t i = 0; i < before; ++i) {
+                first += layersOfChunk(other, i);
+            }
+        }
+        return first;
     }
 
     /// Every chunk holds as many, the embedding and the loss taking the place of a layer where they are counted; a rest
@@ -236,6 +275,9 @@ double turnsOfAllStages(const RankShape& shape)
 
 Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
 {
+    for (Piece& piece : program.pieces) {
+        piece.expertParameters.clear(); // few profiles have any
+    }
     if (const TorchHabits* habits = torchHabits(profileOf(plan))) {
         return buildTorchProgram(plan, *habits, program);
     }
@@ -262,8 +304,10 @@ std::int64_t parameterCount(const ModelProgram& program, const StageProgram& sta
     std::int64_t count = 0;
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
-            const auto& tensors = program.pieces[run.piece].parameters;
-            count += run.count * std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+            const Piece& piece = program.pieces[run.piece];
+            for (const auto* tensors : {&piece.parameters, &piece.expertParameters}) {
+                count += run.count * std::accumulate(tensors->begin(), tensors->end(), std::int64_t{0});
+            }
         }
     }
     return count;

@@ -14,6 +14,7 @@ struct Piece
 {
     Tape tape;
     std::vector<std::int64_t> parameters; ///< elements of each tensor on this rank, in the order of construction
+    std::vector<std::int64_t> expertParameters; ///< after them: those that other replicas share than the rest
     bool isFrozen = false;
 };
 

@@ -32,8 +32,8 @@ std::int64_t bytesOf(DataType type)
     return static_cast<std::int64_t>(std::ceil(bytesPerElement(type)));
 }
 
-/// What the backend "auto" ends up with: cuDNN has preference from Hopper on, but has no deterministic backward on
-/// Blackwell (Transformer Engine, attention/dot_product_attention/utils.py, get_attention_backend).
+/// What the backend "auto" ends up with: cuDNN has preference from Hopper on, but on Blackwell has no deterministic
+/// backward with dropout (Transformer Engine, attention/dot_product_attention/utils.py, get_attention_backend).
 AttentionKernel attentionKernel(const TrainingPlan& plan, const RankShape& shape)
 {
     if (!shape.isTransformerEngine) {
@@ -49,9 +49,9 @@ AttentionKernel attentionKernel(const TrainingPlan& plan, const RankShape& shape
     if (name == "fused") {
         return AttentionKernel::Fused;
     }
-    const bool isDeterministic = plan.implementation.deterministic.valueOr(false);
-    return shape.capability == 9 || (shape.capability > 9 && !isDeterministic) ? AttentionKernel::Fused
-                                                                               : AttentionKernel::Flash;
+    const bool isImpossible = plan.implementation.deterministic.valueOr(false) && shape.hasAttentionDropout;
+    return shape.capability == 9 || (shape.capability > 9 && !isImpossible) ? AttentionKernel::Fused
+                                                                            : AttentionKernel::Flash;
 }
 
 /// theory_dense.md rules 3 and 4: PyTorch's default is :4096:2:16:8 before Hopper, 32 MiB from then on; a deterministic
@@ -205,8 +205,6 @@ Result<void> checkKnown(const TrainingPlan& plan)
             return missing(key);
         }
     }
-    const bool hasExperts = plan.moe.experts.value > 1;
-    const bool hasLatentAttention = plan.mla.kvLoraRank.isKnown();
     const VisionTower tower = visionTowerOf(plan);
     const Trainable trainable = trainableOf(plan);
     if (tower.isPresent() && (tower.tokens == 0 || projectorOf(plan).tokens == 0)) {
@@ -217,11 +215,11 @@ Result<void> checkKnown(const TrainingPlan& plan)
     const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
     const bool hasLora = plan.lora.rank.value > 0;
     for (const auto& [has, what] :
-         {std::pair{hasExperts, "mixture-of-experts layers"}, std::pair{hasLatentAttention, "latent attention"},
-          std::pair{hasOtherVision, "this projector"}, std::pair{trainsNothing, "a run that trains nothing"},
+         {std::pair{hasOtherVision, "this projector"}, std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
-          std::pair{hasLora, "LoRA adapters"}, std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
+          std::pair{plan.optimizer.name.value == "muon", "the Muon optimizer"}, std::pair{hasLora, "LoRA adapters"},
+          std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
           std::pair{plan.parallel.layout.isKnown(), "explicit pipeline layouts"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
@@ -356,6 +354,9 @@ Result<RankShape> rankShape(const TrainingPlan& plan)
     readImplementation(plan, shape);
     readRecompute(plan.recompute, shape);
     shape.isFrozen = !trainableOf(plan).language;
+    if (auto special = readSpecialLayers(plan, shape); !special) {
+        return tl::unexpected(std::move(special.error()));
+    }
     return shape;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/tape_shape_moe.h"
 #include "plan/training_plan.h"
 #include "units/problem.h"
 
@@ -61,6 +62,10 @@ struct RankShape
     std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
     bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
+
+    ExpertShape experts;
+    LatentShape latentAttention;
+    ContextShape contextShape;
 
     /// Tokens of a micro-batch on this rank, before sequence parallelism.
     [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }

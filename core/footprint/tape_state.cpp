@@ -18,9 +18,29 @@ std::int64_t paddedStart(std::int64_t sum, std::int64_t elements)
     return sum + roundUp(elements, 64);
 }
 
-std::int64_t paddedEnd(const RankShape& shape, std::int64_t elements)
+std::int64_t replicasOf(const RankShape& shape, ParameterGroup group)
 {
-    return roundUp(elements, std::lcm(std::max<std::int64_t>(shape.data * shape.context, 1), std::int64_t{128}));
+    return group == ParameterGroup::Dense ? shape.data * shape.context : shape.experts.optimizerShards;
+}
+
+std::int64_t shardsOf(const RankShape& shape, ParameterGroup group)
+{
+    return group == ParameterGroup::Dense ? shape.optimizerShards : shape.experts.optimizerShards;
+}
+
+std::int64_t paddedEnd(const RankShape& shape, std::int64_t elements, ParameterGroup group)
+{
+    return roundUp(elements, std::lcm(std::max<std::int64_t>(replicasOf(shape, group), 1), std::int64_t{128}));
+}
+
+/// The trained ones.
+const std::vector<std::int64_t>& tensorsOf(const Piece& piece, ParameterGroup group)
+{
+    static const std::vector<std::int64_t> none;
+    if (piece.isFrozen) {
+        return none;
+    }
+    return group == ParameterGroup::Dense ? piece.parameters : piece.expertParameters;
 }
 
 bool isFp8Weight(const RankShape& shape, std::int64_t elements)
@@ -28,45 +48,64 @@ bool isFp8Weight(const RankShape& shape, std::int64_t elements)
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
 }
 
+template <class Visitor> void forEachRun(const ModelProgram& program, const StageProgram& stage, const Visitor& visit)
+{
+    for (const Chunk& chunk : stage.chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            visit(program.pieces[run.piece], run.count);
+        }
+    }
+}
+
 /// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
 std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
 {
     std::int64_t bytes = 0;
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            const Piece& piece = program.pieces[run.piece];
-            for (const std::int64_t tensor : piece.parameters) {
-                bytes += piece.isFrozen ? run.count * blockBytes(tensor * program.shape.element) : 0;
-            }
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (const std::int64_t tensor : piece.parameters) {
+            bytes += piece.isFrozen ? count * blockBytes(tensor * program.shape.element) : 0;
         }
-    }
+    });
     return bytes;
 }
 
-StageState separateTensors(const ModelProgram& program, const StageProgram& stage)
+void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
 {
     const RankShape& shape = program.shape;
-    StageState bytes;
     std::int64_t elements = 0;
-    bytes.parameters = frozenBytes(program, stage);
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            if (program.pieces[run.piece].isFrozen) {
-                continue;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (const std::int64_t tensor : tensorsOf(piece, group)) {
+            elements += count * tensor;
+            bytes.parameters += count * blockBytes(tensor * shape.element);
+            bytes.master += shape.master > 0 ? count * blockBytes(tensor * shape.master) : 0;
+            for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
+                bytes.moments += moment > 0 ? count * blockBytes(tensor * moment) : 0;
             }
-            for (const std::int64_t tensor : program.pieces[run.piece].parameters) {
-                elements += run.count * tensor;
-                bytes.parameters += run.count * blockBytes(tensor * shape.element);
-                bytes.master += shape.master > 0 ? run.count * blockBytes(tensor * shape.master) : 0;
-                for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
-                    bytes.moments += moment > 0 ? run.count * blockBytes(tensor * moment) : 0;
-                }
-                bytes.mainGradients += shape.hasMainGradients ? run.count * blockBytes(tensor * 4) : 0;
-            }
+            bytes.mainGradients += shape.hasMainGradients ? count * blockBytes(tensor * 4) : 0;
         }
-    }
-    bytes.gradients = elements > 0 ? blockBytes(elements * shape.gradient) : 0;
-    return bytes;
+    });
+    bytes.gradients += elements > 0 ? blockBytes(elements * shape.gradient) : 0;
+}
+
+void addSharded(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
+{
+    const RankShape& shape = program.shape;
+    std::int64_t elements = 0, padded = 0, saved = 0;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (const std::int64_t tensor : tensorsOf(piece, group)) {
+            elements += count * tensor;
+            padded += count * paddedStart(0, tensor);
+            saved += isFp8Weight(shape, tensor) ? count * tensor : 0;
+        }
+    });
+    const std::int64_t held = elements / shardsOf(shape, group);
+    const std::int64_t buffer = paddedEnd(shape, padded, group);
+    const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
+    bytes.parameters += buffer * shape.element - (savesBytes ? saved : 0);
+    bytes.gradients += buffer * shape.gradient;
+    bytes.master += held * shape.master;
+    bytes.moments += held * (shape.firstMoment + shape.secondMoment);
+    bytes.mainGradients += shape.hasMainGradients ? held * 4 : 0;
 }
 
 } // namespace
@@ -80,55 +119,49 @@ std::int64_t blockBytes(std::int64_t bytes)
 
 StageState stageState(const ModelProgram& program, const StageProgram& stage)
 {
-    const RankShape& shape = program.shape;
-    if (!shape.isDistributedOptimizer) {
-        return separateTensors(program, stage);
-    }
-    std::int64_t elements = 0, padded = 0, saved = 0;
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            if (program.pieces[run.piece].isFrozen) {
-                continue;
-            }
-            for (const std::int64_t tensor : program.pieces[run.piece].parameters) {
-                elements += run.count * tensor;
-                padded += run.count * paddedStart(0, tensor);
-                saved += isFp8Weight(shape, tensor) ? run.count * tensor : 0;
-            }
+    StageState bytes;
+    bytes.parameters = frozenBytes(program, stage);
+    for (const ParameterGroup group : parameterGroups) {
+        if (program.shape.isDistributedOptimizer) {
+            addSharded(program, stage, group, bytes);
+        } else {
+            addSeparateTensors(program, stage, group, bytes);
         }
     }
-    StageState bytes;
-    const std::int64_t held = elements / shape.optimizerShards;
-    const std::int64_t buffer = paddedEnd(shape, padded);
-    const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
-    bytes.parameters = frozenBytes(program, stage) + buffer * shape.element - (savesBytes ? saved : 0);
-    bytes.gradients = buffer * shape.gradient;
-    bytes.master = held * shape.master;
-    bytes.moments = held * (shape.firstMoment + shape.secondMoment);
-    bytes.mainGradients = shape.hasMainGradients ? held * 4 : 0;
     return bytes;
 }
 
 std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, bool areFrozen)
 {
     std::vector<std::int64_t> all;
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            const auto& tensors = program.pieces[run.piece].parameters;
-            for (std::int64_t i = 0; i < run.count && program.pieces[run.piece].isFrozen == areFrozen; ++i) {
-                all.insert(all.end(), tensors.begin(), tensors.end());
-            }
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (std::int64_t i = 0; i < count && piece.isFrozen == areFrozen; ++i) {
+            all.insert(all.end(), piece.parameters.begin(), piece.parameters.end());
+            all.insert(all.end(), piece.expertParameters.begin(), piece.expertParameters.end());
         }
-    }
+    });
     return all;
 }
 
-std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters)
+std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group)
+{
+    std::vector<std::int64_t> all;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        const auto& tensors = tensorsOf(piece, group);
+        for (std::int64_t i = 0; i < count; ++i) {
+            all.insert(all.end(), tensors.begin(), tensors.end());
+        }
+    });
+    return all;
+}
+
+std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters,
+                                           ParameterGroup group)
 {
     if (!shape.isDistributedOptimizer) {
         return parameters;
     }
-    std::int64_t left = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}) / shape.optimizerShards;
+    std::int64_t left = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}) / shardsOf(shape, group);
     std::vector<std::int64_t> shards;
     for (auto tensor = parameters.rbegin(); tensor != parameters.rend() && left > 0; ++tensor) {
         shards.push_back(std::min(*tensor, left));
@@ -138,9 +171,9 @@ std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::ve
     return shards;
 }
 
-std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters)
+std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group)
 {
-    return paddedEnd(shape, std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}, paddedStart));
+    return paddedEnd(shape, std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}, paddedStart), group);
 }
 
 std::int64_t fp8Savings(const RankShape& shape, const std::vector<std::int64_t>& parameters)

@@ -3,6 +3,7 @@
 
 #include "footprint/tape_program.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,16 +23,24 @@ struct StageState
 
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
+/// Parameters with the same replicas share gradient buffers and are sharded alike.
+enum class ParameterGroup : std::uint8_t { Dense, Experts };
+inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGroup::Experts};
+
 /// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
                                                          bool areFrozen = false);
-/// The pieces of them whose optimizer state this rank holds: all, or the contiguous 1/d of the last rank of a
-/// distributed optimizer.
-[[nodiscard]] std::vector<std::int64_t> optimizerTensors(const RankShape& shape,
-                                                         const std::vector<std::int64_t>& parameters);
+/// Those of one group that are trained.
+[[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
+                                                         ParameterGroup group);
+/// The pieces of a group's tensors whose optimizer state this rank holds: all, or the contiguous 1/d of the last rank
+/// of a distributed optimizer.
+[[nodiscard]] std::vector<std::int64_t>
+optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group);
 /// Elements of the contiguous parameter and gradient buffers of a distributed optimizer: every tensor starts at a
 /// multiple of 64, the buffer ends at one of lcm(d, 128) (Megatron optimizer/param_layout.py).
-[[nodiscard]] std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters);
+[[nodiscard]] std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters,
+                                          ParameterGroup group);
 /// fp8 parameters on Blackwell are one byte, where Hopper keeps a transposed copy too (theory_dense.md rule 8).
 [[nodiscard]] std::int64_t fp8Savings(const RankShape& shape, const std::vector<std::int64_t>& parameters);
 

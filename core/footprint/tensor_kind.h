@@ -42,6 +42,18 @@ enum class TensorKind : std::uint8_t {
     NormCopy, ///< fp32 copy of a norm's input where the norm is written in Python
     GateProduct, ///< silu(gate), a factor of its own without fusion
     AdapterActivations,
+    RouterScores,
+    RoutingMap,
+    SortIndex,
+    RoutedProbabilities,
+    PermutedTokens,
+    DispatchedTokens, ///< after the exchange between expert ranks
+    SortedTokens, ///< by expert
+    ExpertLatent, ///< of experts that work in a narrower space
+    AttentionLatent,
+    LatentQkv, ///< q, k and v made from attention latents
+    ContextQkv, ///< q, k and v as context parallelism wants them
+    RingBuffers,
     HeadStates,
     Logits,
     LogitsSoftmax,
@@ -50,6 +62,10 @@ enum class TensorKind : std::uint8_t {
     AttentionScores,
     ScoresGradient,
     AttentionWorkspace,
+    PartialContexts, ///< of one step around the ring
+    ExpertOutput,
+    UnsortedTokens,
+    ReturnedTokens, ///< back on the rank they came from
     ActivationGradient,
     WeightGradient,
     GatheredInput, ///< sequence parallel input in full length

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/tape_state.h"
 #include "replay/replay.h"
 
 #include <map>
@@ -43,6 +44,7 @@ private:
     };
 
     void constructMegatron();
+    void constructBuffers(const std::vector<std::int64_t>& parameters, ParameterGroup group);
     void stepMegatron();
     void stepTorch();
     void play(const std::vector<Tape::Event>& events, Handle* slots);

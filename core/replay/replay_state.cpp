@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is there before the first step, and what the optimizer's step allocates.
-#include "footprint/tape_state.h"
 #include "replay/replay_reader.h"
 
 #include <numeric>
@@ -21,26 +20,20 @@ void ReplayReader::construct()
 void ReplayReader::constructMegatron()
 {
     const RankShape& shape = m_program.shape;
-    const std::vector<std::int64_t> parameters = parameterTensors(m_program, m_stage);
     for (const std::int64_t elements : parameterTensors(m_program, m_stage, true)) {
         static_cast<void>(allocate(TensorKind::Parameters, elements * shape.element));
     }
-    m_optimizerTensors = optimizerTensors(shape, parameters);
     std::vector<Handle> tensors;
-    for (const std::int64_t elements : parameters) {
+    for (const std::int64_t elements : parameterTensors(m_program, m_stage)) {
         tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
     }
-    if (shape.isDistributedOptimizer && !parameters.empty()) {
-        // The tensors move into one contiguous buffer.
-        const std::int64_t padded = paddedElements(shape, parameters);
-        static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
-        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient));
+    for (const ParameterGroup group : parameterGroups) {
+        constructBuffers(parameterTensors(m_program, m_stage, group), group);
+    }
+    if (shape.isDistributedOptimizer) {
         for (Handle& tensor : tensors) {
             free(tensor);
         }
-    } else if (!parameters.empty()) {
-        const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
-        static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));
     }
     if (shape.master > 0) {
         for (const std::int64_t elements : m_optimizerTensors) {
@@ -49,6 +42,25 @@ void ReplayReader::constructMegatron()
             free(cast);
         }
     }
+}
+
+void ReplayReader::constructBuffers(const std::vector<std::int64_t>& parameters, ParameterGroup group)
+{
+    const RankShape& shape = m_program.shape;
+    if (parameters.empty()) {
+        return;
+    }
+    if (shape.isDistributedOptimizer) {
+        // The tensors move into one contiguous buffer.
+        const std::int64_t padded = paddedElements(shape, parameters, group);
+        static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
+        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient));
+    } else {
+        const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
+        static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));
+    }
+    const std::vector<std::int64_t> shards = optimizerTensors(shape, parameters, group);
+    m_optimizerTensors.insert(m_optimizerTensors.end(), shards.begin(), shards.end());
 }
 
 /// The state appears tensor by tensor, then the update runs, then gradients are set to none.

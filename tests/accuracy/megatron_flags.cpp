@@ -4,8 +4,10 @@
 #include "plan/fields.h"
 
 #include <map>
+#include <regex>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace headroom::accuracy {
@@ -33,6 +35,12 @@ const std::map<std::string_view, std::string_view> valueFlags{
     {"num-experts", "moe.experts"},
     {"moe-router-topk", "moe.topk"},
     {"moe-ffn-hidden-size", "moe.ffn"},
+    {"moe-shared-expert-intermediate-size", "moe.shared_ffn"},
+    {"moe-expert-capacity-factor", "moe.capacity_factor"},
+    {"moe-latent-size", "moe.latent"},
+    {"moe-token-dispatcher-type", "moe.dispatcher"},
+    {"moe-router-dtype", "moe.router_dtype"},
+    {"q-lora-rank", "mla.q_lora_rank"},
     {"micro-batch-size", "batch.micro"},
     {"global-batch-size", "batch.global"},
     {"seq-length", "batch.seq"},
@@ -42,6 +50,7 @@ const std::map<std::string_view, std::string_view> valueFlags{
     {"pipeline-model-parallel-size", "parallel.pp"},
     {"context-parallel-size", "parallel.cp"},
     {"expert-model-parallel-size", "parallel.ep"},
+    {"expert-tensor-parallel-size", "parallel.etp"},
     {"num-layers-per-virtual-pipeline-stage", "parallel.layers_per_vstage"},
     {"num-virtual-stages-per-pipeline-rank", "parallel.vpp"},
     {"microbatch-group-size-per-virtual-pipeline-stage", "parallel.vpp_group"},
@@ -53,6 +62,7 @@ const std::map<std::string_view, std::string_view> valueFlags{
     {"optimizer", "optimizer.name"},
     {"recompute-granularity", "recompute.granularity"},
     {"recompute-method", "recompute.method"},
+    {"recompute-modules", "recompute.modules"},
     {"recompute-num-layers", "recompute.num_layers"},
     {"attention-backend", "attention.impl"},
 };
@@ -74,12 +84,17 @@ const std::map<std::string_view, std::pair<std::string_view, std::string_view>> 
     {"deterministic-mode", {"implementation.deterministic", "true"}},
     {"tp-comm-overlap", {"implementation.tp_comm_overlap", "true"}},
     {"bert-no-binary-head", {"model.binary_head", "false"}},
+    {"moe-grouped-gemm", {"moe.grouped_gemm", "true"}},
+    {"moe-permute-fusion", {"moe.permute_fusion", "true"}},
+    {"moe-pad-expert-input-to-capacity", {"moe.pad_to_capacity", "true"}},
+    {"no-bias-swiglu-fusion", {"implementation.swiglu_fusion", "false"}},
+    {"overlap-moe-expert-parallel-comm", {"implementation.expert_comm_overlap", "true"}},
     {"fp8-param-gather", {"precision.fp8_params", "true"}},
 };
 
 /// Flags that change what is allocated and that no field says.
-constexpr std::string_view unsupported[]{"multi-latent-attention",
-                                         "is-hybrid-model",
+constexpr std::string_view unsupported[]{"is-hybrid-model",
+                                         "fine-grained-activation-offloading",
                                          "export-kd-cfg",
                                          "language-model-checkpoint",
                                          "model-provider",
@@ -112,6 +127,12 @@ public:
         readVocabulary();
         readPrecision();
         readRest();
+        readExperts();
+        readLatentAttention();
+        readContext();
+        if (text("optimizer", "adam") != "adam") {
+            m_reading.notUnderstood.emplace_back("--optimizer " + text("optimizer"));
+        }
         return std::move(m_reading);
     }
 
@@ -187,7 +208,10 @@ private:
     {
         const std::string tokenizer = text("tokenizer-type");
         const std::string& family = m_reading.plan.model.family.value;
-        std::int64_t vocab = tokenizer == "GPTSentencePieceTokenizer" ? 256000 : family == "decoder" ? 50257 : 28996;
+        std::int64_t vocab = tokenizer == "GPTSentencePieceTokenizer" ? 256000
+            : tokenizer == "Llama2Tokenizer"                          ? 32000
+            : family == "decoder"                                     ? 50257
+                                                                      : 28996;
         if (has("vocab-size")) {
             vocab = std::stoll(text("vocab-size"));
         }
@@ -229,6 +253,56 @@ private:
             const std::string schedule = text("step-batch-size-schedule");
             const std::size_t colon = schedule.find(':') + 1;
             set("batch.global", schedule.substr(colon, schedule.find(' ') - colon));
+        }
+    }
+
+    void readExperts()
+    {
+        if (!has("num-experts")) {
+            return;
+        }
+        if (!has("moe-router-topk")) {
+            set("moe.topk", "2");
+        }
+        // A period, or a list expression like ([0]*3+[1]*58).
+        const std::string frequency = text("moe-layer-freq", "1");
+        static const std::regex denseFirst(R"(\(\[0\]\*(\d+)\+\[1\]\*\d+\))");
+        std::smatch match;
+        if (std::regex_match(frequency, match, denseFirst)) {
+            set("moe.first_dense_layers", match[1].str());
+        } else if (frequency.find_first_not_of("0123456789") == std::string::npos) {
+            set("moe.layer_freq", frequency);
+        } else {
+            m_reading.notUnderstood.emplace_back("--moe-layer-freq");
+        }
+    }
+
+    void readLatentAttention()
+    {
+        if (!has("multi-latent-attention")) {
+            return;
+        }
+        for (const auto& [flag, field, otherwise] : {std::tuple{"kv-lora-rank", "mla.kv_lora_rank", "512"},
+                                                     std::tuple{"qk-head-dim", "mla.qk_nope_dim", "128"},
+                                                     std::tuple{"qk-pos-emb-head-dim", "mla.qk_rope_dim", "64"},
+                                                     std::tuple{"v-head-dim", "mla.v_dim", "128"}}) {
+            set(field, text(flag, otherwise));
+        }
+    }
+
+    /// "p2p" or ["a2a+p2p"]; "2 2" or ["2 2"].
+    void readContext()
+    {
+        const auto firstWord = [](std::string value) {
+            std::erase_if(value,
+                          [](char letter) { return std::string_view("[]\"").find(letter) != std::string_view::npos; });
+            return value.substr(0, value.find_first_of(" ,"));
+        };
+        if (has("cp-comm-type")) {
+            set("parallel.cp_comm", firstWord(text("cp-comm-type")));
+        }
+        if (has("hierarchical-context-parallel-sizes")) {
+            set("parallel.cp_inner", firstWord(text("hierarchical-context-parallel-sizes")));
         }
     }
 

@@ -48,6 +48,21 @@ const QByteArray llava = llama7b
       "vision.class_token=true vision.learned_positions=true vision.extra_norms=2 projector.type=mlp "
       "projector.layers=2 ";
 
+const QByteArray mixtral
+    = "model.layers=8 model.hidden=4096 model.ffn=14336 model.gated_mlp=true model.heads=32 model.kv_heads=8 "
+      "model.vocab=32000 model.tied_embeddings=false batch.micro=1 batch.seq=4096 batch.accum=8 moe.experts=8 "
+      "moe.topk=2 "
+      "moe.grouped_gemm=true precision.recipe=megatron-bf16 shard.dist_opt=true parallel.dp=8 parallel.ep=8 "
+      "parallel.tp=2 "
+      "parallel.etp=1 parallel.sp=true ";
+const QByteArray deepseek
+    = "model.layers=8 model.hidden=7168 model.ffn=18432 model.gated_mlp=true model.heads=128 model.vocab=129280 "
+      "model.tied_embeddings=false model.qk_norm=true batch.micro=1 batch.seq=4096 batch.accum=8 moe.experts=256 "
+      "moe.topk=8 moe.ffn=2048 moe.shared_experts=1 moe.first_dense_layers=3 moe.grouped_gemm=true "
+      "moe.permute_fusion=true moe.router_dtype=fp32 moe.dispatcher=alltoall mla.q_lora_rank=1536 mla.kv_lora_rank=512 "
+      "mla.qk_nope_dim=128 mla.qk_rope_dim=64 mla.v_dim=128 precision.recipe=megatron-bf16 shard.dist_opt=true "
+      "parallel.dp=64 parallel.ep=32 ";
+
 double relative(Bytes instant, std::int64_t replayed)
 {
     return std::abs(static_cast<double>(instant.value) / static_cast<double>(replayed) - 1);
@@ -133,6 +148,29 @@ void TestInstant::agreesWithReplay_data()
         "recompute.vision=true recompute.enabled=true recompute.granularity=full parallel.pp=2 batch.accum=4");
     row("vision, merger", llava, "projector.type=patch_merger vision.merge=2 vision.class_token=false parallel.tp=2");
     row("large vocabulary", llama7b, "model.vocab=256000 parallel.tp=2 batch.accum=2");
+    row("context parallel, flash", llama70b, "parallel.tp=8 parallel.cp=4 batch.micro=2 attention.impl=flash");
+    row("context parallel, exchanged", llama70b, "parallel.tp=8 parallel.pp=4 parallel.cp=4 parallel.cp_comm=a2a");
+    row("context parallel, gathered", llama70b,
+        "parallel.tp=8 parallel.pp=4 parallel.cp=4 parallel.cp_comm=all_gather");
+    row("context parallel, both", llama70b, "parallel.tp=8 parallel.cp=4 parallel.cp_comm=a2a+p2p parallel.cp_inner=2");
+    row("experts, gathered", mixtral, "");
+    row("experts, exchanged", mixtral, "moe.dispatcher=alltoall parallel.pp=2");
+    row("experts, split", mixtral, "moe.dispatcher=alltoall parallel.etp=2 parallel.ep=4");
+    row("experts, one by one", mixtral, "moe.grouped_gemm=false parallel.pp=2");
+    row("experts, interleaved", mixtral, "moe.dispatcher=alltoall parallel.pp=2 parallel.vpp=2");
+    row("experts, capacity", mixtral, "moe.dispatcher=alltoall moe.capacity_factor=1.25 moe.pad_to_capacity=true");
+    row("experts, full recompute", mixtral,
+        "moe.dispatcher=alltoall recompute.enabled=true recompute.granularity=full");
+    row("experts, activation recompute", mixtral,
+        "moe.dispatcher=alltoall recompute.enabled=true recompute.granularity=selective recompute.modules=moe_act");
+    row("experts, layer recompute", mixtral,
+        "moe.dispatcher=alltoall recompute.enabled=true recompute.granularity=selective "
+        "recompute.modules=moe,layernorm");
+    row("experts, context parallel", mixtral, "moe.dispatcher=alltoall parallel.cp=2 parallel.dp=4");
+    row("latent attention, experts", deepseek, "parallel.pp=2");
+    row("latent attention, recomputed", deepseek,
+        "parallel.pp=4 recompute.enabled=true recompute.granularity=selective "
+        "recompute.modules=mla_up_proj,moe_act,layernorm,shared_experts");
     row("one micro-batch over stages", llama7b, "parallel.pp=4 batch.accum=1");
 }
 
@@ -262,7 +300,15 @@ void TestInstant::fallsBack_data()
     QTest::newRow("textbook model") << QByteArray("model.layers=24 model.hidden=1024 model.vocab=50000 batch.micro=2 "
                                                   "batch.seq=1024")
                                     << QByteArray("model.heads is not known");
-    QTest::newRow("experts") << llama7b + "moe.experts=8 moe.topk=2" << QByteArray("mixture-of-experts");
+    QTest::newRow("experts in fp8") << llama7b + "moe.experts=8 moe.topk=2 precision.fp8=tensorwise"
+                                    << QByteArray("experts in 8-bit precision");
+    QTest::newRow("unknown dispatcher") << llama7b + "moe.experts=8 moe.dispatcher=carrier-pigeon"
+                                        << QByteArray("the token dispatcher carrier-pigeon");
+    QTest::newRow("experts that do not divide") << llama7b + "moe.experts=8 moe.ffn=1001 parallel.tp=2"
+                                                << QByteArray("moe.ffn (1001) cannot be split over 2 ranks");
+    QTest::newRow("latent attention without head sizes") << llama7b + "mla.kv_lora_rank=512" << QByteArray("mla.v_dim");
+    QTest::newRow("exchange without its group")
+        << llama7b + "parallel.cp=4 parallel.cp_comm=a2a+p2p" << QByteArray("parallel.cp_inner");
     QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
     QTest::newRow("endless accumulation")
         << llama7b + "parallel.pp=4 parallel.schedule=gpipe batch.accum=100000000" << QByteArray("too many to walk");

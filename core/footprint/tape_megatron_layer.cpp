@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_megatron.h"
+#include "footprint/tape_megatron_attention.h"
+#include "footprint/tape_megatron_blocks.h"
+#include "footprint/tape_megatron_mlp.h"
+#include "footprint/tape_megatron_parameters.h"
+
+#include <memory>
+
+namespace headroom {
+
+namespace {
+
+/// Attention of a kind that is written as recorded operations; none where MegatronAttention describes it.
+std::unique_ptr<RecordedBlock> recordedAttention(MegatronOps& ops)
+{
+    if (ops.c.latentAttention.isPresent()) {
+        return std::make_unique<MegatronLatentAttention>(ops);
+    }
+    if (ops.c.context > 1) {
+        return std::make_unique<MegatronContextAttention>(ops);
+    }
+    return nullptr;
+}
+
+} // namespace
+
+void MegatronTapes::writeLayer(Piece& piece, LayerKind kind) const
+{
+    const RankShape& c = m_shape;
+    const bool isDecoder = kind == LayerKind::CrossAttending;
+    const std::int64_t sequence = isDecoder ? c.decoderSequence : c.sequence;
+    const auto mask = kind == LayerKind::Encoder ? MegatronAttention::Mask::Padding : MegatronAttention::Mask::Causal;
+
+    MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(sequence);
+    MegatronAttention attention(ops, sequence, sequence, mask, false);
+    MegatronAttention crossAttention(ops, sequence, c.sequence, MegatronAttention::Mask::Padding, true);
+    MegatronMlp mlp(ops, sequence);
+    const Tape::Slot afterAttention = attention.forward();
+    const Tape::Slot afterCross = isDecoder ? crossAttention.forward() : Tape::none;
+    const Tape::Slot output = mlp.forward();
+    ops.w.beginBackward(output);
+    mlp.backward();
+    if (isDecoder) {
+        ops.w.free(afterCross);
+        crossAttention.backward();
+    }
+    ops.w.free(afterAttention);
+    attention.backward();
+    ops.w.free(Tape::input);
+
+    piece.parameters.clear();
+    addNorm(piece, c, c.hidden);
+    addAttention(piece, c, false);
+    addNorm(piece, c, c.hidden);
+    if (isDecoder) {
+        addAttention(piece, c, true);
+        addNorm(piece, c, c.hidden);
+    }
+    addMlp(piece, c);
+}
+
+void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
+{
+    const RankShape& c = m_shape;
+    MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(c.sequence);
+    MegatronAttention usual(ops, c.sequence, c.sequence, MegatronAttention::Mask::Causal, false);
+    const std::unique_ptr<RecordedBlock> attention = recordedAttention(ops);
+    MegatronMlp dense(ops, c.sequence);
+    const auto experts = hasExperts ? std::make_unique<MegatronExperts>(ops) : nullptr;
+    const Tape::Slot afterAttention = attention ? attention->forward(Tape::input) : usual.forward();
+    const Tape::Slot output = experts ? experts->forward(afterAttention) : dense.forward();
+    ops.w.beginBackward(output);
+    if (experts) {
+        experts->backward();
+    } else {
+        dense.backward();
+    }
+    ops.w.free(afterAttention);
+    if (attention) {
+        attention->backward();
+    } else {
+        usual.backward();
+    }
+    ops.w.free(Tape::input);
+
+    piece.parameters.clear();
+    piece.expertParameters.clear();
+    addNorm(piece, c, c.hidden);
+    if (c.latentAttention.isPresent()) {
+        addLatentAttention(piece, c);
+    } else {
+        addAttention(piece, c, false);
+    }
+    addNorm(piece, c, c.hidden);
+    if (hasExperts) {
+        addExperts(piece, c);
+    } else {
+        addMlp(piece, c);
+    }
+}
+
+} // namespace headroom

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_megatron_modules.h"
+
+namespace headroom {
+
+using enum TensorKind;
+
+MegatronModules::Storage MegatronModules::weightGradient(std::int64_t rows, std::int64_t columns)
+{
+    if (!c.fusesWeightGradients) {
+        return recorder.allocate(WeightGradient, rows * columns * c.element);
+    }
+    m_ops.placeholder(rows, columns);
+    return {};
+}
+
+MegatronModules::Tensor MegatronModules::norm(const Tensor& input, std::int64_t width)
+{
+    const Storage statistics = recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (c.element * width));
+    return recorder.run({input}, NormOutput, input.bytes, {input.storage, statistics});
+}
+
+MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, const Linear& linear)
+{
+    const std::int64_t full = linear.tokens * linear.inputs * c.element;
+    const bool isSplit = c.sequenceShards > 1;
+    Storages saved;
+    Storage read = input.storage;
+    if (linear.hasNorm) {
+        read = recorder.allocate(NormOutput, input.bytes);
+        saved.push_back(input.storage);
+        saved.push_back(
+            recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (c.element * linear.inputs)));
+    }
+    if (linear.savesInput) {
+        saved.push_back(read);
+    }
+    m_ops.gemm();
+    Storage whole;
+    if (isSplit && c.isTransformerEngine) {
+        whole = recorder.allocate(GatheredInput, full);
+    } else if (isSplit) {
+        m_ops.growGlobalBuffer(full);
+    }
+    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * c.element, std::move(saved),
+                        [this, linear, full, isSplit](const Storages&) {
+                            Storage again;
+                            if (isSplit && linear.savesInput && c.isTransformerEngine) {
+                                again = recorder.allocate(GatheredInput, full);
+                            } else if (isSplit && linear.savesInput) {
+                                m_ops.growGlobalBuffer(full);
+                            }
+                            m_ops.gemm();
+                            Storage gradient = recorder.allocate(ActivationGradient, full);
+                            Storage weight;
+                            if (isSplit) {
+                                Storage part = recorder.allocate(ActivationGradient, full / c.sequenceShards);
+                                weight = weightGradient(linear.outputs, linear.inputs);
+                                gradient = std::move(part);
+                            } else {
+                                weight = weightGradient(linear.outputs, linear.inputs);
+                            }
+                            if (linear.hasNorm) {
+                                again = {};
+                                weight = {};
+                                gradient = recorder.allocate(ActivationGradient, full / c.sequenceShards);
+                            }
+                            return Storages{gradient};
+                        });
+}
+
+MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const Linear& linear)
+{
+    const std::int64_t full = linear.tokens * linear.outputs * c.element;
+    const bool isSplit = c.sequenceShards > 1;
+    m_ops.gemm();
+    Storage product;
+    if (isSplit) {
+        product = recorder.allocate(linear.kind, full);
+    }
+    return recorder.run(
+        {input}, linear.kind, full / c.sequenceShards, {input.storage}, [this, linear, full, isSplit](const Storages&) {
+            Storage whole;
+            if (isSplit) {
+                whole = recorder.allocate(GatheredInput, full);
+            }
+            m_ops.gemm();
+            const Storage gradient = recorder.allocate(ActivationGradient, linear.tokens * linear.inputs * c.element);
+            const Storage weight = weightGradient(linear.outputs, linear.inputs);
+            return Storages{gradient};
+        });
+}
+
+MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const Linear& linear)
+{
+    const std::int64_t inputBytes = input.bytes;
+    m_ops.gemm();
+    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * c.element, {input.storage},
+                        [this, linear, inputBytes](const Storages&) {
+                            m_ops.gemm();
+                            const Storage gradient = recorder.allocate(ActivationGradient, inputBytes);
+                            const Storage weight = weightGradient(linear.outputs, linear.inputs);
+                            return Storages{gradient};
+                        });
+}
+
+MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::int64_t rows, std::int64_t width,
+                                                    bool isFused, const Tensor* probabilities)
+{
+    const std::int64_t bytes = rows * width * c.element;
+    if (isFused) { // fusions/fused_bias_swiglu.py, WeightedSwiGLUFunction: its inputs are all it keeps
+        if (probabilities == nullptr) {
+            return recorder.run({input}, ActivationOutput, bytes, {input.storage});
+        }
+        return recorder.run({input, *probabilities}, ActivationOutput, bytes, {input.storage, probabilities->storage});
+    }
+    Tensor result;
+    if (c.gates == 2) {
+        const Tensor gate = recorder.run({input}, ActivationOutput, bytes, {input.storage});
+        result = recorder.run({gate, input}, ActivationOutput, bytes, {gate.storage, input.storage});
+    } else {
+        result = recorder.run({input}, ActivationOutput, bytes, {input.storage});
+    }
+    if (probabilities == nullptr) {
+        return result;
+    }
+    const Storages factors{result.storage, probabilities->storage};
+    if (c.experts.probability <= c.element) {
+        return recorder.run({result, *probabilities}, ActivationOutput, bytes, factors);
+    }
+    // The product with wider probabilities is as wide, and cast back.
+    const Tensor wide
+        = recorder.run({result, *probabilities}, ActivationOutput, rows * width * c.experts.probability, factors);
+    result = {};
+    return recorder.run({wide}, ActivationOutput, bytes);
+}
+
+MegatronModules::Tensor MegatronModules::mlp(const Tensor& input, std::int64_t width)
+{
+    const std::int64_t tokens = c.tokens();
+    Tensor wide = columnParallel(input, {tokens, c.hidden, c.gates * width, Fc1Output});
+    const bool isFused = c.gates == 2 || c.hasMlpBias;
+    const Tensor active = activation(wide, tokens, width, isFused);
+    wide = {};
+    return rowParallel(active, {tokens, width, c.hidden, PartialOutput});
+}
+
+MegatronModules::AttentionBytes MegatronModules::bytesOf(const Heads& heads) const
+{
+    const std::int64_t each = c.tokens() * c.element;
+    return {each * heads.queries * heads.keyDim, each * heads.keys * heads.keyDim, each * heads.keys * heads.valueDim,
+            each * heads.queries * heads.valueDim};
+}
+
+MegatronModules::Tensor MegatronModules::attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                const Heads& heads)
+{
+    const auto run = [this, heads](const Tensors& qkv) {
+        return Tensors{c.context > 1 ? attendSplit(qkv[0], qkv[1], qkv[2], heads)
+                                     : attendUnsplit(qkv[0], qkv[1], qkv[2], heads)};
+    };
+    return c.recomputesAttention ? recorder.checkpoint(run, {query, key, value}) : run({query, key, value}).front();
+}
+
+MegatronModules::Tensor MegatronModules::attendUnsplit(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                       const Heads& heads)
+{
+    if (c.kernel == AttentionKernel::Fused) {
+        return attendFused({query, key, value}, heads);
+    }
+    if (c.kernel == AttentionKernel::Flash) {
+        return attendFlash({query, key, value}, heads);
+    }
+    return attendScores({query, key, value}, heads);
+}
+
+MegatronModules::Tensor MegatronModules::attendFused(const Tensors& qkv, const Heads& heads)
+{
+    const AttentionBytes bytes = bytesOf(heads);
+    const Storage statistics = recorder.allocate(SoftmaxStatistics, 4 * c.microBatch * heads.queries * c.sequence);
+    return recorder.runKeepingOutput(
+        qkv, Context, bytes.context, {qkv[0].storage, qkv[1].storage, qkv[2].storage, statistics},
+        [this, bytes, heads](const Storages&) {
+            Storages gradients;
+            if (heads.isPacked) {
+                const Storage packed = recorder.allocate(ActivationGradient, bytes.query + bytes.key + bytes.value);
+                gradients.assign(3, packed);
+            }
+            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / c.element * 4);
+            if (!heads.isPacked) {
+                for (const std::int64_t size : {bytes.query, bytes.key, bytes.value}) {
+                    gradients.push_back(recorder.allocate(ActivationGradient, size));
+                }
+            }
+            return gradients;
+        });
+}
+
+MegatronModules::Tensor MegatronModules::attendFlash(Tensors qkv, const Heads& heads)
+{
+    const AttentionBytes bytes = bytesOf(heads);
+    const Storage statistics = recorder.allocate(SoftmaxStatistics, 4 * c.microBatch * heads.queries * c.sequence);
+    if (c.microBatch > 1) {
+        qkv[0] = recorder.run({qkv[0]}, QkvCopies, bytes.query); // batch first
+        qkv[1] = recorder.run({qkv[1]}, QkvCopies, bytes.key);
+        qkv[2] = recorder.run({qkv[2]}, QkvCopies, bytes.value);
+    }
+    Tensor context = recorder.runKeepingOutput(
+        qkv, Context, bytes.context, {qkv[0].storage, qkv[1].storage, qkv[2].storage, statistics},
+        [this, bytes](const Storages&) {
+            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / c.element * 4);
+            Storages gradients;
+            for (const std::int64_t size : {bytes.query, bytes.key, bytes.value}) {
+                gradients.push_back(recorder.allocate(ActivationGradient, size));
+            }
+            return gradients;
+        });
+    qkv.clear();
+    return c.microBatch > 1 ? recorder.run({context}, ContextCopy, bytes.context) : context;
+}
+
+/// Transformer Engine's explicit scores (theory.md 3.2); every key head serves one query head here.
+MegatronModules::Tensor MegatronModules::attendScores(const Tensors& qkv, const Heads& heads)
+{
+    const AttentionBytes bytes = bytesOf(heads);
+    const std::int64_t count = c.microBatch * heads.queries * c.sequence * c.sequence;
+    Storage empty = recorder.allocate(AttentionScores, count * c.element); // what baddbmm is handed
+    Tensor scores
+        = recorder.run({qkv[0], qkv[1]}, AttentionScores, count * c.element, {qkv[0].storage, qkv[1].storage});
+    empty = {};
+    Tensor softmax
+        = recorder.runKeepingOutput({scores}, AttentionSoftmax, count * c.element, {}, TapeRecorder::passed());
+    scores = {};
+    Tensor dropped = softmax;
+    if (c.hasAttentionDropout) {
+        const Storage mask = recorder.allocate(DropoutMask, count);
+        dropped = recorder.run({softmax}, AttentionProbabilities, count * c.element, {mask});
+    }
+    softmax = {};
+    const Tensor context = recorder.run({dropped, qkv[2]}, Context, bytes.context, {dropped.storage, qkv[2].storage});
+    dropped = {};
+    return recorder.run({context}, Context, bytes.context);
+}
+
+} // namespace headroom

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Modules of Megatron-LM and Transformer Engine as recorded operations, for the layers whose tensors branch and meet
+// again: experts, latent attention, context parallelism.
+#pragma once
+
+#include "footprint/tape_megatron_ops.h"
+#include "footprint/tape_recorder.h"
+
+namespace headroom {
+
+class MegatronModules
+{
+public:
+    using Tensor = TapeRecorder::Tensor;
+    using Storage = TapeRecorder::Storage;
+    using Storages = TapeRecorder::Storages;
+    using Tensors = TapeRecorder::Tensors;
+
+    struct Linear
+    {
+        std::int64_t tokens, inputs, outputs; ///< tokens before sequence parallelism, widths on this rank
+        TensorKind kind = TensorKind::Fc1Output;
+        bool hasNorm = false; ///< fused in front of it
+        bool savesInput = true;
+    };
+
+    explicit MegatronModules(MegatronOps& ops)
+        : recorder(ops.w)
+        , m_ops(ops)
+        , c(ops.c)
+    {
+    }
+
+    /// A norm of its own.
+    Tensor norm(const Tensor& input, std::int64_t width);
+    Tensor columnParallel(const Tensor& input, const Linear& linear);
+    Tensor rowParallel(const Tensor& input, const Linear& linear);
+    /// Not split over tensor parallelism, on this rank's part of the sequence.
+    Tensor replicated(const Tensor& input, const Linear& linear);
+    /// Gate, activation and, for experts, the routing weight. `rows` × `width` come out.
+    Tensor activation(const Tensor& input, std::int64_t rows, std::int64_t width, bool isFused,
+                      const Tensor* probabilities = nullptr);
+    /// fc1, activation, fc2 behind a norm of its own. `width` is this rank's share.
+    Tensor mlp(const Tensor& input, std::int64_t width);
+
+    struct Heads
+    {
+        std::int64_t queries, keys; ///< on this rank
+        std::int64_t keyDim, valueDim;
+        bool isPacked; ///< query, key and value are views of one tensor
+    };
+    /// Core attention; hands out the context of all query heads.
+    Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, const Heads& heads);
+
+    /// The weight gradient that only lives until it is added; none when the matrix product adds it itself.
+    Storage weightGradient(std::int64_t rows, std::int64_t columns);
+    [[nodiscard]] std::int64_t statisticsBytes() const { return c.isRms ? 4 : 8; } ///< a row
+
+protected:
+    TapeRecorder recorder;
+    MegatronOps& m_ops;
+    const RankShape& c;
+
+private:
+    /// Bytes of what attention reads and makes.
+    struct AttentionBytes
+    {
+        std::int64_t query, key, value, context;
+    };
+
+    [[nodiscard]] AttentionBytes bytesOf(const Heads& heads) const;
+    Tensor attendUnsplit(const Tensor& query, const Tensor& key, const Tensor& value, const Heads& heads);
+    Tensor attendFused(const Tensors& qkv, const Heads& heads);
+    Tensor attendFlash(Tensors qkv, const Heads& heads);
+    Tensor attendScores(const Tensors& qkv, const Heads& heads);
+    Tensor attendSplit(const Tensor& query, const Tensor& key, const Tensor& value, const Heads& heads);
+    Tensors contextInputs(const Tensor& query, const Tensor& key, const Tensor& value, const Heads& heads);
+    Tensor ring(const Tensors& qkv, const Heads& heads, Storage statistics);
+    Tensor gathered(const Tensors& qkv, const Heads& heads, Storage statistics);
+    Tensor exchanged(const Tensors& qkv, const Heads& heads, Storage statistics);
+};
+
+} // namespace headroom

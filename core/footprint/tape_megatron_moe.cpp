@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Megatron's mixture-of-experts layer (transformer/moe; theory_moe_cp.md section 4).
+#include "footprint/tape_megatron_blocks.h"
+
+namespace headroom {
+
+using enum TensorKind;
+
+MegatronModules::Tensor MegatronExperts::branch(const Tensor& input)
+{
+    const auto mixing = [this](const Tensors& normed) { return Tensors{mixture(normed.front())}; };
+    if (!c.experts.recomputesLayer) {
+        return behindNorm(input, mixing);
+    }
+    return behindNorm(input,
+                      [this, mixing](const Tensors& normed) { return Tensors{recorder.checkpoint(mixing, normed)}; });
+}
+
+MegatronModules::Tensor MegatronExperts::mixture(const Tensor& normed)
+{
+    const std::int64_t local = c.localTokens();
+    Tensor shared;
+    if (c.experts.sharedFfn > 0) {
+        const auto sharing
+            = [this](const Tensors& inputs) { return Tensors{mlp(inputs.front(), c.experts.sharedFfn)}; };
+        shared = c.experts.recomputesShared ? recorder.checkpoint(sharing, {normed}) : sharing({normed}).front();
+    }
+    const Routing routing = route(normed);
+    const bool hasLatent = c.experts.latent > 0;
+    const Tensor tokens = hasLatent ? replicated(normed, {local, c.hidden, c.experts.latent, ExpertLatent}) : normed;
+    Tensor result = c.experts.dispatcher == ExpertShape::Dispatcher::AllGather ? dispatchGathered(tokens, routing)
+                                                                               : dispatchExchanged(tokens, routing);
+    if (hasLatent) {
+        result = replicated(result, {local, c.experts.latent, c.hidden, ExpertLatent});
+    }
+    if (c.experts.sharedFfn > 0) {
+        result = recorder.run({result, shared}, PartialOutput, result.bytes, {}, TapeRecorder::passed(2));
+    }
+    return result;
+}
+
+/// moe/moe_utils.py, topk_routing_with_score_function: scores are fp32 whatever the logits are.
+MegatronExperts::Routing MegatronExperts::route(const Tensor& normed)
+{
+    const std::int64_t scores = c.localTokens() * c.experts.count, chosen = c.localTokens() * c.experts.topk;
+    // Transformer Engine's product, in the local layers too (RouterGatingLinearFunction).
+    m_ops.w.ensure(gemmKey, GemmWorkspace, c.gemmWorkspace);
+    if (c.experts.overlapsCommunication) {
+        m_ops.w.ensure(overlapCublasKey, CublasWorkspace, c.cublasWorkspace); // of the stream beside
+    }
+    Tensor logits = recorder.run({normed}, RouterScores, c.experts.probability * scores, {normed.storage});
+    Tensor weights = recorder.runKeepingOutput({logits}, RouterScores, 4 * scores);
+    Routing routing;
+    routing.indices = recorder.allocate(RouterScores, 8 * chosen);
+    Tensor top = recorder.runKeepingOutput({weights}, RouterScores, 4 * chosen, {routing.indices});
+    routing.probabilities = recorder.run({top}, RouterScores, c.experts.probability * scores, {routing.indices});
+    routing.map = recorder.allocate(RoutingMap, scores);
+    return routing;
+}
+
+/// Every rank of the expert group gathers all tokens and keeps those of its experts.
+MegatronModules::Tensor MegatronExperts::dispatchGathered(const Tensor& tokens, const Routing& routing)
+{
+    const ExpertShape& e = c.experts;
+    const std::int64_t group = e.tensor * e.ranks;
+    const std::int64_t all = c.localTokens() * group, rows = e.rows(c.localTokens());
+    const std::int64_t rowBytes = width() * c.element;
+    Storage map = routing.map;
+    Tensor probabilities = routing.probabilities, gathered = tokens;
+    if (group > 1) {
+        map = recorder.allocate(RoutingMap, all * e.count);
+        probabilities = recorder.run({probabilities}, RoutedProbabilities, e.probability * all * e.count);
+        m_ops.growGlobalBuffer(all * rowBytes);
+        gathered = recorder.runIntoBuffer({tokens}, all * rowBytes);
+    }
+    const Storage localMap = recorder.allocate(RoutingMap, all * e.local);
+    Tensor localProbabilities = recorder.run({probabilities}, RoutedProbabilities, e.probability * all * e.local);
+    const Storage indices = recorder.allocate(SortIndex, 8 * rows);
+    Tensor permuted = recorder.run({gathered}, PermutedTokens, rows * rowBytes, {indices});
+    Tensor weights = recorder.run({localProbabilities}, RoutedProbabilities, e.probability * rows, {localMap});
+    localProbabilities = probabilities = {};
+    Tensor output = experts(permuted, weights, rows);
+    permuted = weights = {};
+    Tensor result = recorder.run({output}, UnsortedTokens, all * rowBytes, {indices});
+    output = {};
+    if (group == 1) {
+        return result;
+    }
+    if (e.probability > c.element) {
+        result = recorder.run({result}, UnsortedTokens, all * width() * 4);
+        result = recorder.run({result}, ReturnedTokens, c.localTokens() * width() * 4);
+    }
+    return recorder.run({result}, ReturnedTokens, c.localTokens() * rowBytes);
+}
+
+/// Permuted and dispatched tokens are variables of the layer's forward and stay until it returns.
+MegatronModules::Tensor MegatronExperts::dispatchExchanged(const Tensor& tokens, const Routing& routing)
+{
+    const ExpertShape& e = c.experts;
+    const std::int64_t local = c.localTokens();
+    const std::int64_t rows = e.rows(local);
+    const std::int64_t exchangedRows = rows / e.tensor; // before the gather over expert tensor parallelism
+    const std::int64_t sentRows = e.padsToCapacity ? exchangedRows : local * e.topk;
+    const std::int64_t rowBytes = width() * c.element;
+    const Storage map = recorder.allocate(SortIndex, e.fusesPermutation ? 4 * local * (2 * e.count + 1) : 8 * sentRows);
+    const Tensor permuted = recorder.run({tokens}, PermutedTokens, sentRows * rowBytes, {map});
+    const Storage probabilityMap = e.fusesPermutation ? map : recorder.allocate(SortIndex, 8 * sentRows);
+    const Tensor sentProbabilities
+        = recorder.run({routing.probabilities}, RoutedProbabilities, e.probability * sentRows, {probabilityMap});
+    Tensor dispatched = permuted, probabilities = sentProbabilities;
+    if (e.ranks > 1) {
+        dispatched = recorder.run({permuted}, DispatchedTokens, exchangedRows * rowBytes);
+        probabilities = recorder.run({sentProbabilities}, RoutedProbabilities, e.probability * exchangedRows);
+    }
+    Tensor inputs = dispatched;
+    if (e.tensor > 1) {
+        inputs = recorder.run({inputs}, DispatchedTokens, rows * rowBytes);
+        probabilities = recorder.run({probabilities}, RoutedProbabilities, e.probability * rows);
+    }
+    if (e.local > 1) {
+        inputs = recorder.run({inputs}, SortedTokens, rows * rowBytes);
+        probabilities = recorder.run({probabilities}, RoutedProbabilities, e.probability * rows);
+    }
+    Tensor output = experts(inputs, probabilities, rows);
+    inputs = probabilities = {};
+    Tensor result = combineExchanged(std::move(output), rows, exchangedRows);
+    if (e.ranks > 1) {
+        result = recorder.run({result}, ReturnedTokens, sentRows * rowBytes);
+    }
+    return recorder.run({result}, PartialOutput, local * rowBytes, {map});
+}
+
+MegatronModules::Tensor MegatronExperts::combineExchanged(Tensor output, std::int64_t rows, std::int64_t exchangedRows)
+{
+    const ExpertShape& e = c.experts;
+    Tensor result = output; // `output` is still a variable until the rows are back in order
+    if (e.local > 1) {
+        result = recorder.run({result}, UnsortedTokens, rows * width() * c.element);
+    }
+    if (e.tensor > 1 && e.probability > c.element) {
+        result = recorder.run({result}, UnsortedTokens, rows * width() * 4);
+        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * 4);
+        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * c.element);
+    } else if (e.tensor > 1) {
+        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * c.element);
+    }
+    return result;
+}
+
+/// One call for all local experts (TEGroupedMLP), or one after the other and joined (SequentialMLP).
+MegatronModules::Tensor MegatronExperts::experts(const Tensor& tokens, const Tensor& probabilities, std::int64_t rows)
+{
+    const std::int64_t local = c.experts.local;
+    if (c.experts.isGrouped || local == 1) {
+        return expertGroup(tokens, probabilities, rows, local);
+    }
+    Tensors outputs;
+    const std::int64_t each = rows / local;
+    for (std::int64_t i = 0; i < local; ++i) {
+        // Their inputs are views of one tensor.
+        outputs.push_back(expertGroup(tokens, probabilities, each, 1));
+    }
+    return recorder.run(outputs, ExpertOutput, rows * width() * c.element);
+}
+
+MegatronModules::Tensor MegatronExperts::expertGroup(const Tensor& tokens, const Tensor& probabilities,
+                                                     std::int64_t rows, std::int64_t count)
+{
+    const ExpertShape& e = c.experts;
+    Tensor wide = expertLinear(tokens, {rows, width(), c.gates * e.ffn, count, Fc1Output});
+    const auto activate = [this, rows](const Tensors& inputs) {
+        return Tensors{activation(inputs[0], rows, c.experts.ffn, c.experts.fusesActivation, &inputs[1])};
+    };
+    TapeRecorder::Discarded active;
+    if (e.recomputesActivation) {
+        active = recorder.runDiscarding(activate, {wide, probabilities});
+    } else {
+        active.outputs = activate({wide, probabilities});
+    }
+    wide = {};
+    const Tensor output = expertLinear(active.outputs.front(), {rows, e.ffn, width(), count, ExpertOutput});
+    recorder.discard(active, output);
+    return output;
+}
+
+void MegatronExperts::expertWorkspaces()
+{
+    m_ops.gemm();
+    if (c.experts.isGrouped && c.isTransformerEngine) {
+        // One workspace for each of four streams (TE cpp_extensions/gemm.py).
+        m_ops.w.ensure(groupedGemmKey, GemmWorkspace, 4 * c.gemmWorkspace);
+    }
+}
+
+MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const ExpertLinear& linear)
+{
+    expertWorkspaces();
+    return recorder.run({input}, linear.kind, linear.rows * linear.outputs * c.element, {input.storage},
+                        [this, linear](const Storages&) {
+                            expertWorkspaces();
+                            const Storage gradient
+                                = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * c.element);
+                            Storage weight;
+                            if (c.fusesWeightGradients) {
+                                m_ops.placeholder(linear.outputs, linear.inputs);
+                            } else {
+                                weight = weightGradient(linear.count * linear.outputs, linear.inputs);
+                            }
+                            return Storages{gradient};
+                        });
+}
+
+} // namespace headroom

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Parameter tensors of Megatron's modules on one rank, in the order in which they are constructed.
+#pragma once
+
+#include "footprint/tape_program.h"
+
+namespace headroom {
+
+void addNorm(Piece& piece, const RankShape& c, std::int64_t width);
+void addAttention(Piece& piece, const RankShape& c, bool isCross);
+void addLatentAttention(Piece& piece, const RankShape& c);
+void addMlp(Piece& piece, const RankShape& c);
+/// Router, latent projections, shared experts, and the routed experts of this rank.
+void addExperts(Piece& piece, const RankShape& c);
+void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight);
+
+} // namespace headroom
