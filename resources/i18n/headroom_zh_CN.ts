@@ -1037,14 +1037,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>%1 层无法按要求划分到 %2 个流水级</translation>
     </message>
     <message>
-        <source>%1 (%2) cannot be split over %3 ranks</source>
-        <translation>%1（%2）无法划分到 %3 个进程</translation>
-    </message>
-    <message>
-        <source>the head sizes of latent attention (%1) are not known</source>
-        <translation>潜在注意力的头维度（%1）未知</translation>
-    </message>
-    <message>
         <source>the tapes do not describe %1</source>
         <translation>分步模型尚不支持 %1</translation>
     </message>

@@ -180,7 +180,5 @@ void TestAnchors::meets()
              qPrintable(QStringLiteral("%1 bytes, %2 %").arg(predicted.value).arg(100 * error)));
 }
 
-Q_DECLARE_METATYPE(headroom::TrainingPlan)
-
 QTEST_APPLESS_MAIN(TestAnchors)
 #include "tst_anchors.moc"
