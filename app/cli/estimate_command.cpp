@@ -5,7 +5,6 @@
 #include "report.h"
 
 #include "footprint/estimate.h"
-#include "footprint/tape_instant.h"
 #include "replay/replay.h"
 #include "units/number.h"
 
@@ -39,15 +38,9 @@ const char* nameOf(Engine engine)
     return "replay";
 }
 
-/// k belongs to the recipe: the tapes know every tensor and have no such coefficient.
-bool asksForRecipe(const Options& options)
-{
-    return options.textbook || options.plan.k > 0;
-}
-
 Estimator estimatorOf(const Options& options)
 {
-    return asksForRecipe(options) ? estimate : options.instant ? estimateInstantly : replay;
+    return options.textbook ? estimate : options.instant ? estimateInstantly : replay;
 }
 
 /// Which figures these are, and why not better ones.
@@ -129,7 +122,7 @@ int run(const Options& options)
     situation.footprint = &footprint;
     situation.calibration = inputs->calibration;
     // A mend's prediction needs no reserved bytes, and a replay may take a second.
-    situation.estimator = asksForRecipe(options) ? estimate : estimateInstantly;
+    situation.estimator = options.textbook ? estimate : estimateInstantly;
     const std::vector<Finding> findings = diagnose(situation);
     if (options.json) {
         printJson(estimateJson(*inputs, footprint, findings));

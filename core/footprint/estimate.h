@@ -13,6 +13,12 @@ namespace headroom {
 /// ("model.layers is not known"); `footprint` is then unspecified.
 [[nodiscard]] Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
 
+/// The detailed footprint of every stage: textbook and model figures as estimate() gives them, the stages from the
+/// tapes. Where no tape describes the plan the stages stay the textbook's and `notExact` says why; a calibrated k asks
+/// for the recipe too. Fails as estimate() does.
+[[nodiscard]] Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration,
+                                             Footprint& footprint);
+
 enum class Unit : std::uint8_t { Size, Number, Factor };
 
 /// One line of the working: name, formula in symbols, the same with the user's numbers, value, and what it is made of.

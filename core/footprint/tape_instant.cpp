@@ -390,6 +390,10 @@ Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& cali
     if (auto textbook = estimate(plan, calibration, footprint); !textbook) {
         return textbook;
     }
+    // A k of the user's own belongs to the recipe; the tapes have no such coefficient.
+    if (calibration.k) {
+        return {};
+    }
     thread_local InstantEstimator estimator;
     thread_local std::vector<StageFootprint> stages;
     if (auto done = estimator.run(plan, stages); !done) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/estimate.h"
 #include "footprint/footprint.h"
 #include "footprint/tape_program.h"
 
@@ -34,11 +35,5 @@ private:
     ModelProgram m_program;
     std::unique_ptr<Scratch> m_scratch;
 };
-
-/// The detailed footprint of every stage: textbook and model figures as estimate() gives them, the stages from the
-/// tapes. Where no tape describes the plan the stages stay the textbook's and `notExact` says why. Fails as estimate()
-/// does.
-[[nodiscard]] Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration,
-                                             Footprint& footprint);
 
 } // namespace headroom

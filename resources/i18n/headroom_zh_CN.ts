@@ -474,6 +474,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>放得下：流水级 %1 的峰值在%4，达 %2 / %3，剩余 %5</translation>
     </message>
     <message>
+        <source>every tensor counted</source>
+        <translation>逐张量统计</translation>
+    </message>
+    <message>
         <source>textbook recipe, k = %1 set by you</source>
         <translation>教科书公式，k = %1（由您设定）</translation>
     </message>
@@ -1631,6 +1635,10 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Stage %1 of %2</source>
         <translation>流水级 %1 / %2</translation>
+    </message>
+    <message>
+        <source>This is the recipe by hand; with every tensor counted it peaks at %1.</source>
+        <translation>这里是手算公式；逐张量统计的峰值为 %1。</translation>
     </message>
 </context>
 <context>

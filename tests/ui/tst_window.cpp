@@ -178,7 +178,7 @@ void WindowTest::sliderFollowsKeys()
     QCOMPARE(workspace().footprint()->fullest().peakAllocated != peakBefore, changesPeak);
     // The chart shows the footprint of the plan as it stands.
     Footprint expected;
-    QVERIFY(estimate(workspace().plan(), {}, expected).has_value());
+    QVERIFY(estimateInstantly(workspace().plan(), {}, expected).has_value());
     QCOMPARE(workspace().footprint()->fullest().device.value, expected.fullest().device.value);
     QVERIFY(!workbench().stagesChart()->totalLabel(0).isEmpty());
     QCOMPARE(workbench().stagesChart()->values().count(QLatin1Char('\n')) >= static_cast<int>(expected.stages.size()),

@@ -100,7 +100,7 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
     }
     if (m_finding.mend) {
         const QString peak = m_finding.mend->predictedPeak
-            ? QStringLiteral("→ %1").arg(gibText(*m_finding.mend->predictedPeak))
+            ? QStringLiteral("(%1)").arg(gibText(*m_finding.mend->predictedPeak))
             : QString();
         m_mend = new MendButton(translated(m_finding.mend->label), peak, this);
         m_mend->setObjectName(QStringLiteral("mendButton"));

@@ -6,6 +6,7 @@
 #include "panels/copyable_view.h"
 #include "panels/styled.h"
 #include "workspace/view_state.h"
+#include "workspace/wording.h"
 #include "workspace/workspace.h"
 
 #include <QHeaderView>
@@ -82,10 +83,22 @@ void FormulaPanel::refresh()
         return;
     }
     const std::size_t number = stage();
-    m_title->setText(number == footprint->fullestStage && !m_view.stage()
-                         ? tr("Stage %1, the fullest. Choose another in the chart above.").arg(number)
-                         : tr("Stage %1 of %2").arg(number).arg(footprint->stages.size()));
-    m_model->setTerms(explain(m_workspace.plan(), m_workspace.draft().calibration, *footprint, number));
+    QString title = number == footprint->fullestStage && !m_view.stage()
+        ? tr("Stage %1, the fullest. Choose another in the chart above.").arg(number)
+        : tr("Stage %1 of %2").arg(number).arg(footprint->stages.size());
+    const Calibration& calibration = m_workspace.draft().calibration;
+    // The formulas are the recipe's, so their numbers must be too.
+    Footprint recipe;
+    if (!estimate(m_workspace.plan(), calibration, recipe)) {
+        return;
+    }
+    if (footprint->engine != Engine::Textbook) {
+        title += u' '
+            + tr("This is the recipe by hand; with every tensor counted it peaks at %1.")
+                  .arg(gibText(footprint->stages[number].device));
+    }
+    m_title->setText(title);
+    m_model->setTerms(explain(m_workspace.plan(), calibration, recipe, number));
 }
 
 void FormulaPanel::fitColumns()

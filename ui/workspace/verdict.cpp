@@ -51,8 +51,10 @@ QString exactnessOf(const VerdictInput& input)
 {
     QLocale locale;
     const QString k = locale.toString(input.footprint->k, 'f', 1);
-    QString text = input.hasOwnK ? Words::tr("textbook recipe, k = %1 set by you").arg(k)
-                                 : Words::tr("textbook recipe, k = %1 derived").arg(k);
+    const bool isExact = input.footprint->engine != Engine::Textbook;
+    QString text = isExact ? Words::tr("every tensor counted")
+        : input.hasOwnK    ? Words::tr("textbook recipe, k = %1 set by you").arg(k)
+                           : Words::tr("textbook recipe, k = %1 derived").arg(k);
     const auto peak = input.summary != nullptr ? input.summary->peak : std::nullopt;
     if (!peak || input.originalFootprint == nullptr || input.originalFootprint->stages.empty()) {
         return text;

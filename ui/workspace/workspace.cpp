@@ -21,7 +21,8 @@ constexpr int undoLimit = 200;
 std::optional<Footprint> estimated(const Draft& draft)
 {
     Footprint footprint;
-    return estimate(draft.plan, draft.calibration, footprint) ? std::optional(std::move(footprint)) : std::nullopt;
+    return estimateInstantly(draft.plan, draft.calibration, footprint) ? std::optional(std::move(footprint))
+                                                                       : std::nullopt;
 }
 
 bool describesModel(std::string_view key)
@@ -241,7 +242,7 @@ void Workspace::recompute()
     if (!m_footprint) {
         m_footprint.emplace();
     }
-    if (auto done = estimate(m_draft.plan, m_draft.calibration, *m_footprint); !done) {
+    if (auto done = estimateInstantly(m_draft.plan, m_draft.calibration, *m_footprint); !done) {
         m_obstacle = std::move(done.error());
         m_footprint.reset();
     }
@@ -269,13 +270,16 @@ void Workspace::computeBaseline()
 void Workspace::settle()
 {
     Situation situation;
-    situation.plan = &m_draft.plan;
-    situation.original = &m_original.plan;
+    // A log alone has no plan that a mend could change.
+    const bool hasPlan = m_config || m_model;
+    situation.plan = hasPlan ? &m_draft.plan : nullptr;
+    situation.original = hasPlan ? &m_original.plan : nullptr;
     situation.footprint = footprint();
     situation.originalFootprint = m_originalFootprint ? &*m_originalFootprint : nullptr;
     situation.run = m_log ? m_log->run.get() : nullptr;
     situation.summary = m_log ? &m_log->summary : nullptr;
     situation.calibration = m_draft.calibration;
+    situation.estimator = estimateInstantly;
     m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
     emit findingsChanged();
 
