@@ -39,6 +39,8 @@
 #include <QTreeView>
 #include <QtTest>
 
+#include <algorithm>
+
 using namespace headroom;
 
 class WindowTest : public QObject
@@ -58,6 +60,7 @@ private slots:
     void dragBackToTheStartLeavesNothing();
     void typedValueIsRefusedWithItsReason_data();
     void typedValueIsRefusedWithItsReason();
+    void typedValueIsUndoneByKeys();
     void knobResets();
     void recomputeSwitches();
     void ownKIsTakenAndReset();
@@ -83,6 +86,10 @@ private slots:
     void gpuIsChosen();
     void tabsShowTheirContents();
     void problemsAreListed();
+    void impossibleConfigSaysWhy_data();
+    void impossibleConfigSaysWhy();
+    void longNamesLeaveTheLayoutAlone();
+    void oddModelFileIsAProblem();
 
 private:
     KnobRow* row(Knob knob) { return m_fixture->window().workbench().knobs()->row(knob); }
@@ -262,12 +269,34 @@ void WindowTest::typedValueIsRefusedWithItsReason()
     QVERIFY2(turned->message().contains(reason), qPrintable(turned->message()));
     QCOMPARE(knobValue(static_cast<Knob>(knob), workspace().plan()), before);
     QCOMPARE(workspace().undoStack().count(), 0);
-    // A possible one is taken, also with groups of digits, and clears the reason.
+    // A possible one is taken, and clears the reason.
     turned->entry()->selectAll();
     QTest::keyClicks(turned->entry(), QStringLiteral("1"));
     QTest::keyClick(turned->entry(), Qt::Key_Return);
     QCOMPARE(knobValue(static_cast<Knob>(knob), workspace().plan()), qint64{1});
     QVERIFY(!turned->message().contains(reason));
+}
+
+void WindowTest::typedValueIsUndoneByKeys()
+{
+    QVERIFY(m_fixture->open());
+    m_fixture->window().activateWindow(); // shortcuts belong to the active window
+    QVERIFY(QTest::qWaitForWindowActive(&m_fixture->window()));
+    QLineEdit* entry = row(Knob::MicroBatch)->entry();
+    const qint64 before = workspace().plan().batch.micro.value;
+    entry->setFocus();
+    entry->selectAll();
+    QTest::keyClicks(entry, QStringLiteral("16"));
+    QTest::keyClick(entry, Qt::Key_Z, Qt::ControlModifier); // still typing: the text is undone, not the plan
+    entry->selectAll();
+    QTest::keyClicks(entry, QStringLiteral("16"));
+    QTest::keyClick(entry, Qt::Key_Return);
+    QCOMPARE(workspace().plan().batch.micro.value, std::int64_t{16});
+    QTest::keyClick(entry, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(workspace().plan().batch.micro.value, before);
+    QCOMPARE(entry->text(), QString::number(before));
+    QTest::keyClick(entry, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(workspace().plan().batch.micro.value, std::int64_t{16});
 }
 
 void WindowTest::knobResets()
@@ -741,6 +770,71 @@ void WindowTest::problemsAreListed()
     QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().problems()));
     QVERIFY(workbench().problems()->view()->model()->index(0, 1).data().toString().contains(
         QStringLiteral("train.log:241")));
+}
+
+void WindowTest::impossibleConfigSaysWhy_data()
+{
+    QTest::addColumn<QByteArray>("before");
+    QTest::addColumn<QByteArray>("after");
+    QTest::addColumn<QString>("problem");
+    QTest::addColumn<QString>("reason");
+    const auto row
+        = [](const char* name, const char* before, const char* after, const char* problem, const char* reason) {
+              QTest::newRow(name) << QByteArray(before) << QByteArray(after) << QString(problem) << QString(reason);
+          };
+    row("stages", "pipeline_parallel_size: 2", "pipeline_parallel_size: 48", "cannot be split over 48",
+        "cannot be split");
+    row("absurd layers", "layers: 24", "layers: 1000000000000", "must be between", "choose one");
+    row("absurd sequence", "seq_length: 1024", "seq_length: 9223372036854775807", "must be between", "batch.seq");
+}
+
+void WindowTest::impossibleConfigSaysWhy()
+{
+    QFETCH(QByteArray, before);
+    QFETCH(QByteArray, after);
+    QFETCH(QString, problem);
+    QFETCH(QString, reason);
+    QVERIFY(WindowFixture::configText.contains(before));
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths(
+        {m_fixture->write(QStringLiteral("train.log"), WindowFixture::logText()),
+         m_fixture->write(QStringLiteral("train.yaml"), QByteArray(WindowFixture::configText).replace(before, after))});
+    QTRY_VERIFY(workspace().config() != nullptr && workspace().log() != nullptr);
+    QVERIFY(workspace().footprint() == nullptr);
+    const auto problems = workspace().problems();
+    QVERIFY(std::any_of(problems.begin(), problems.end(), [&](const Problem& each) {
+        return each.line > 0 && QString::fromStdString(each.english()).contains(problem);
+    }));
+    // The verdict speaks of the log; the empty chart says what keeps the estimate away.
+    const auto* chart = m_fixture->window().findChild<StagesChart*>();
+    QVERIFY2(chart->accessibleDescription().contains(reason), qPrintable(chart->accessibleDescription()));
+}
+
+void WindowTest::longNamesLeaveTheLayoutAlone()
+{
+    const QString name = QString(200, u'x') + QStringLiteral("-end");
+    QVERIFY(m_fixture->show());
+    const QSize size = m_fixture->window().size();
+    m_fixture->window().files().openPaths(
+        {m_fixture->write(name + QStringLiteral(".log"), WindowFixture::logText()),
+         m_fixture->write(name + QStringLiteral(".yaml"), WindowFixture::configText)});
+    QTRY_VERIFY(workspace().config() != nullptr && workspace().log() != nullptr);
+    QTest::qWait(Workspace::settleMs * 2);
+    QCOMPARE(m_fixture->window().size(), size);
+    QVERIFY2(workbench().knobs()->width() < size.width() / 2,
+             qPrintable(QString::number(workbench().knobs()->width())));
+    QVERIFY(m_fixture->window().windowTitle().contains(QStringLiteral("-end.yaml")));
+}
+
+void WindowTest::oddModelFileIsAProblem()
+{
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths({m_fixture->write(
+        QStringLiteral("config.json"),
+        R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61, "vocab_size": 129280})")});
+    QTRY_VERIFY(workspace().model() != nullptr);
+    QCOMPARE(workspace().problems().size(), std::size_t{1});
+    QVERIFY(workspace().problems().front().english().find("deepseek_v3") != std::string::npos);
 }
 
 QTEST_MAIN(WindowTest)

@@ -47,8 +47,9 @@ void StagesChart::setFootprint(const Footprint& current, const Footprint* baseli
     updateTexts();
 }
 
-void StagesChart::clear()
+void StagesChart::clear(const QString& reason)
 {
+    m_reason = reason;
     m_plot->setFootprint(nullptr, nullptr);
     updateLegend();
     updateTexts();
@@ -160,7 +161,9 @@ void StagesChart::updateLegend()
 void StagesChart::updateTexts()
 {
     const bool isEmpty = m_plot->stageCount() == 0;
-    m_plot->setMessage(isEmpty ? tr("No estimate yet.\nOpen a config, or choose a model.") : QString());
+    m_plot->setMessage(!isEmpty                 ? QString()
+                           : m_reason.isEmpty() ? tr("No estimate yet.\nOpen a config, or choose a model.")
+                                                : m_reason);
     const auto& marks = m_plot->marks();
     const bool hasBaseline
         = std::any_of(marks.begin(), marks.end(), [](const auto& mark) { return mark.baseline.has_value(); });
@@ -173,7 +176,7 @@ void StagesChart::updateTexts()
 QString StagesChart::description() const
 {
     if (m_plot->stageCount() == 0)
-        return tr("No estimate.");
+        return m_reason.isEmpty() ? tr("No estimate.") : m_reason;
     std::size_t fullest = 0;
     for (std::size_t i = 1; i < m_plot->stageCount(); ++i)
         fullest = m_plot->mark(i).total > m_plot->mark(fullest).total ? i : fullest;

@@ -30,7 +30,8 @@ public:
 
     /// Called on every slider tick: reuses everything, replots queued. `baseline` may be null.
     void setFootprint(const Footprint& current, const Footprint* baseline = nullptr);
-    void clear();
+    /// `reason` is the sentence to show instead; without one the chart asks for a config or a model.
+    void clear(const QString& reason = {});
     /// Peak measured on each stage, in stage order; none where unknown.
     void setMeasured(std::vector<std::optional<Bytes>> perStage);
     void setCapacity(std::optional<Bytes> capacity, const QString& label = {});
@@ -68,6 +69,7 @@ private:
     ViewState* m_ownView = nullptr;
     ViewState* m_view = nullptr;
     QString m_baselineName;
+    QString m_reason;
     ChartTitle* m_title = nullptr;
     StagesPlot* m_plot = nullptr;
     ChartLegend* m_legend = nullptr;

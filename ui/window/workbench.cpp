@@ -195,7 +195,7 @@ void Workbench::showDraft()
     m_stagesChart->setCapacity(capacity, label);
     const Footprint* footprint = m_workspace.footprint();
     if (footprint == nullptr) {
-        m_stagesChart->clear();
+        m_stagesChart->clear(m_workspace.config() != nullptr ? noEstimateText(m_workspace.obstacle()) : QString());
         return;
     }
     // An outline around the very same bars would say nothing.

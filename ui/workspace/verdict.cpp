@@ -94,6 +94,11 @@ Verdict judgeLog(const VerdictInput& input, std::size_t peak)
 
 } // namespace
 
+QString noEstimateText(const QString& obstacle)
+{
+    return Words::tr("No estimate: %1").arg(obstacle);
+}
+
 QString phaseName(Phase phase)
 {
     switch (phase) {
@@ -122,7 +127,7 @@ Verdict judge(const VerdictInput& input)
     }
     if (!input.obstacle.isEmpty()) {
         verdict.level = Verdict::Level::Unknown;
-        verdict.sentence = Words::tr("No estimate: %1").arg(input.obstacle);
+        verdict.sentence = noEstimateText(input.obstacle);
     }
     return verdict;
 }

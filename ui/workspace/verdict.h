@@ -37,6 +37,8 @@ struct VerdictInput
 /// the capacity is left.
 [[nodiscard]] Verdict judge(const VerdictInput& input);
 
+/// The sentence for a plan that can't be estimated.
+[[nodiscard]] QString noEstimateText(const QString& obstacle);
 [[nodiscard]] QString phaseName(Phase phase);
 
 } // namespace headroom

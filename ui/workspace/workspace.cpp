@@ -3,6 +3,7 @@
 
 #include "footprint/estimate.h"
 #include "plan/fields.h"
+#include "plan/validity.h"
 #include "workspace/config_export.h"
 #include "workspace/open_job.h"
 #include "workspace/wording.h"
@@ -192,6 +193,14 @@ void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
     computeBaseline();
 }
 
+QString Workspace::obstacle() const
+{
+    if (m_footprint || isEmpty()) {
+        return {};
+    }
+    return plan().model.layers.isKnown() ? translated(m_obstacle) : tr("the config names no model; choose one");
+}
+
 QString Workspace::baselineName() const
 {
     if (m_pinned) {
@@ -224,6 +233,13 @@ std::vector<Problem> Workspace::problems() const
     add(m_library->catalog.problems);
     if (m_config) {
         add(m_config->opened.problems);
+        // What the file says but no run can do; what is only missing has no place in it.
+        std::vector<Problem> invalid = validate(m_original.plan);
+        std::erase_if(invalid, [](const Problem& problem) { return problem.file.empty(); });
+        add(invalid);
+    }
+    if (m_model) {
+        add(m_model->problems);
     }
     if (m_log) {
         all.insert(all.end(), m_log->run->problems.begin(), m_log->run->problems.end());
@@ -248,10 +264,7 @@ void Workspace::recompute()
     }
     VerdictInput input;
     input.footprint = footprint();
-    if (!m_footprint && !isEmpty()) {
-        input.obstacle
-            = plan().model.layers.isKnown() ? translated(m_obstacle) : tr("the config names no model; choose one");
-    }
+    input.obstacle = obstacle();
     input.capacity = capacity();
     input.hasOwnK = m_draft.calibration.k.has_value();
     input.run = m_log ? m_log->run.get() : nullptr;

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] const Draft& original() const { return m_original; }
 
     [[nodiscard]] const Footprint* footprint() const { return m_footprint ? &*m_footprint : nullptr; }
+    /// Why there is no footprint.
+    [[nodiscard]] QString obstacle() const;
     [[nodiscard]] const Footprint* baseline() const { return m_baselineFootprint ? &*m_baselineFootprint : nullptr; }
     [[nodiscard]] QString baselineName() const;
     [[nodiscard]] bool hasPinnedBaseline() const { return m_pinned.has_value(); }
@@ -108,7 +110,6 @@ private:
 
     std::shared_ptr<const Library> m_library;
     OpenJob* m_job;
-    QStringList m_opening;
     std::optional<LoadedLog> m_log;
     std::optional<LoadedConfig> m_config;
     std::optional<LoadedModel> m_model;
