@@ -1352,6 +1352,14 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>a replay of %1 stages would take too long</source>
         <translation>%1 个流水级的逐步回放耗时过长</translation>
     </message>
+    <message>
+        <source>%1 (%2) cannot be split over %3 ranks</source>
+        <translation>%1（%2）无法切分到 %3 个 rank 上</translation>
+    </message>
+    <message>
+        <source>the head sizes of latent attention (%1) are not known</source>
+        <translation>潜在注意力的头尺寸（%1）未知</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
