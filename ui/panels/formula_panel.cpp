@@ -46,6 +46,7 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
     auto* pageLayout = new QVBoxLayout(page);
     pageLayout->setContentsMargins(0, 0, 0, 0);
     pageLayout->setSpacing(0);
+    m_title->setWordWrap(true); // or it would widen the middle at the expense of the docks
     m_title->setContentsMargins(12, 6, 12, 2);
     pageLayout->addWidget(m_title);
     pageLayout->addWidget(m_tree);

@@ -35,6 +35,7 @@ namespace {
 // Widths in average characters, so that they follow the font.
 constexpr int knobsWidth = 52;
 constexpr int findingsWidth = 53;
+constexpr int findingsLeastWidth = 30;
 constexpr double detailsShare = 0.25;
 
 /// A record of the file at that line.
@@ -170,6 +171,8 @@ void Workbench::showEvent(QShowEvent* event)
         // Only now the style has said how much room the knobs need.
         QWidget* scroll = m_knobsDock->widget();
         scroll->setMinimumWidth(m_knobs->minimumSizeHint().width() + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
+        // A finding's button must stay readable.
+        m_findingsDock->widget()->setMinimumWidth(findingsLeastWidth * fontMetrics().averageCharWidth());
         if (!property("layoutRestored").toBool()) {
             resetLayout();
         }
