@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include "footprint/estimate.h"
+#include "footprint/tape_shape.h"
 #include "replay/replay.h"
 #include "units/number.h"
 
@@ -43,19 +44,27 @@ Estimator estimatorOf(const Options& options)
     return options.textbook ? estimate : options.instant ? estimateInstantly : replay;
 }
 
+/// "megatron-te, assumed": whose layers the tapes describe.
+std::string profileText(const TrainingPlan& plan)
+{
+    const bool isStated = plan.implementation.profile.isStated();
+    return fmt::format("{}{}", profileOf(plan),
+                       isStated ? "" : ", assumed; --set implementation.profile=… for another");
+}
+
 /// Which figures these are, and why not better ones.
-std::string engineText(const Footprint& footprint)
+std::string engineText(const TrainingPlan& plan, const Footprint& footprint)
 {
     switch (footprint.engine) {
     case Engine::Textbook:
         return footprint.notExact ? fmt::format("the textbook recipe, since {}", footprint.notExact->english())
                                   : fmt::format("the textbook recipe at k = {:.4g}", footprint.k);
     case Engine::Instant:
-        return "the tensors of each layer, summed in closed form";
+        return fmt::format("the tensors of each layer, summed in closed form ({})", profileText(plan));
     case Engine::Replay:
         break;
     }
-    return "one training step replayed tensor by tensor through the allocator";
+    return fmt::format("one training step replayed tensor by tensor through the allocator ({})", profileText(plan));
 }
 
 void printForPeople(const Options& options, const Inputs& inputs, const Footprint& footprint,
@@ -69,7 +78,7 @@ void printForPeople(const Options& options, const Inputs& inputs, const Footprin
                formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3), formatReal(textbook.k),
                textbook.inFlight);
     fmt::print("Detailed: {} parameters, fullest stage {}; from {}\n", formatCount(footprint.modelParameters),
-               formatGib(footprint.fullest().device, 3), engineText(footprint));
+               formatGib(footprint.fullest().device, 3), engineText(inputs.plan, footprint));
     if (options.working) {
         // The formulas are the recipe's, and so are the numbers in them.
         Footprint recipe;
@@ -92,6 +101,7 @@ Json estimateJson(const Inputs& inputs, const Footprint& footprint, const std::v
     const auto fits = footprint.fits();
     return Json{{"schema", "headroom.estimate/1"},
                 {"engine", nameOf(footprint.engine)},
+                {"profile", footprint.engine == Engine::Textbook ? Json(nullptr) : Json(profileOf(inputs.plan))},
                 {"not_exact", footprint.notExact ? Json(footprint.notExact->english()) : Json(nullptr)},
                 {"plan", toJson(inputs.plan)},
                 {"capacity_bytes", footprint.capacity ? Json(footprint.capacity->value) : Json(nullptr)},

@@ -474,8 +474,8 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>放得下：流水级 %1 的峰值在%4，达 %2 / %3，剩余 %5</translation>
     </message>
     <message>
-        <source>every tensor counted</source>
-        <translation>逐张量统计</translation>
+        <source>every tensor counted (%1)</source>
+        <translation>逐张量统计（%1）</translation>
     </message>
     <message>
         <source>textbook recipe, k = %1 set by you</source>

@@ -52,7 +52,8 @@ QString exactnessOf(const VerdictInput& input)
     QLocale locale;
     const QString k = locale.toString(input.footprint->k, 'f', 1);
     const bool isExact = input.footprint->engine != Engine::Textbook;
-    QString text = isExact ? Words::tr("every tensor counted")
+    const QString profile = QString::fromUtf8(input.profile.data(), static_cast<qsizetype>(input.profile.size()));
+    QString text = isExact ? Words::tr("every tensor counted (%1)").arg(profile)
         : input.hasOwnK    ? Words::tr("textbook recipe, k = %1 set by you").arg(k)
                            : Words::tr("textbook recipe, k = %1 derived").arg(k);
     const auto peak = input.summary != nullptr ? input.summary->peak : std::nullopt;

@@ -7,6 +7,7 @@
 #include <QString>
 
 #include <optional>
+#include <string_view>
 
 namespace headroom {
 
@@ -27,6 +28,7 @@ struct VerdictInput
     const Footprint* footprint = nullptr; ///< null: the plan cannot be estimated
     QString obstacle; ///< why not
     std::optional<Bytes> capacity;
+    std::string_view profile; ///< whose layers the exact figures describe
     bool hasOwnK = false; ///< k was set by the user
     const Run* run = nullptr;
     const RunSummary* summary = nullptr;

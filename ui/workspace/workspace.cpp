@@ -2,6 +2,7 @@
 #include "workspace/workspace.h"
 
 #include "footprint/estimate.h"
+#include "footprint/tape_shape.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
 #include "workspace/config_export.h"
@@ -266,6 +267,7 @@ void Workspace::recompute()
     input.footprint = footprint();
     input.obstacle = obstacle();
     input.capacity = capacity();
+    input.profile = profileOf(m_draft.plan);
     input.hasOwnK = m_draft.calibration.k.has_value();
     input.run = m_log ? m_log->run.get() : nullptr;
     input.summary = m_log ? &m_log->summary : nullptr;
