@@ -120,12 +120,14 @@ void PeaksChart::prepare()
         adopt(gather(m_run, m_view->rank()));
         return;
     }
+    m_isPreparing = true;
     m_watcher.setFuture(QtConcurrent::run(gather, m_run, m_view->rank()));
     updateTexts();
 }
 
 void PeaksChart::adopt(const Prepared& prepared)
 {
+    m_isPreparing = false;
     m_shown = prepared.run;
     m_series = prepared.series;
     if (!m_series->isEmpty())

@@ -40,7 +40,7 @@ public:
     [[nodiscard]] ViewState* viewState() const { return m_view; }
 
     [[nodiscard]] const PeakSeries& series() const { return *m_series; }
-    [[nodiscard]] bool isPreparing() const { return m_watcher.isRunning(); }
+    [[nodiscard]] bool isPreparing() const { return m_isPreparing; }
 
     void setPhaseVisible(std::uint8_t phase, bool visible);
     void setReservedVisible(bool visible);
@@ -86,6 +86,7 @@ private:
     std::shared_ptr<const Run> m_shown; ///< the one m_series is of
     std::shared_ptr<const PeakSeries> m_series;
     QFutureWatcher<Prepared> m_watcher;
+    bool m_isPreparing = false; ///< until the series has been adopted, not only gathered
     bool m_outdated = false; ///< a newer run or rank came while one was being prepared
     ViewState* m_ownView = nullptr;
     ViewState* m_view = nullptr;
