@@ -56,7 +56,7 @@ PeaksChart::PeaksChart(QWidget* parent)
     connect(&m_watcher, &QFutureWatcherBase::finished, this, [this] {
         if (m_outdated)
             prepare();
-        else
+        else if (m_isPreparing) // a smaller run may have been adopted at once since
             adopt(m_watcher.result());
     });
     setViewState(nullptr);
