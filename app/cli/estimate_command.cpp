@@ -72,11 +72,11 @@ void printForPeople(const Options& options, const Inputs& inputs, const Footprin
 {
     const TextbookFigures& textbook = footprint.textbook;
     fmt::print("{}\n\n{}\n", verdictText(footprint), stagesText(footprint));
-    fmt::print("Textbook: 12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = {}, {} "
-               "in flight\n",
-               formatCount(textbook.blockParameters), formatCount(textbook.parameters),
-               formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3), formatReal(textbook.k),
-               textbook.inFlight);
+    fmt::print(
+        "Textbook: 12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = {:.4g}, {} "
+        "in flight\n",
+        formatCount(textbook.blockParameters), formatCount(textbook.parameters), formatGib(textbook.staticState, 3),
+        formatGib(textbook.activations, 3), textbook.k, textbook.inFlight);
     fmt::print("Detailed: {} parameters, fullest stage {}; from {}\n", formatCount(footprint.modelParameters),
                formatGib(footprint.fullest().device, 3), engineText(inputs.plan, footprint));
     if (options.working) {
