@@ -141,21 +141,6 @@ LayerBytes layerBytes(LayerTensors layer, const TrainingPlan& plan, const Recomp
     return result;
 }
 
-/// The encoder's layers are dense layers of their own sizes.
-Architecture asModel(const VisionTower& tower)
-{
-    Architecture model;
-    model.layers = tower.layers;
-    model.hidden = tower.hidden;
-    model.heads = tower.heads;
-    model.groups = tower.heads;
-    model.headDim = tower.heads > 0 ? tower.hidden / tower.heads : tower.hidden;
-    model.ffn = tower.ffn;
-    model.gate = tower.gate;
-    model.layerNorm = tower.layerNorm;
-    return model;
-}
-
 /// Bytes per image. Trained linear layers keep their inputs; a frozen one only passes gradients of the encoder on.
 double projectorBytes(const Projector& projector, double patches, const Trainable& trainable)
 {

@@ -161,6 +161,20 @@ VisionTower visionTowerOf(const TrainingPlan& plan)
     return result;
 }
 
+Architecture asModel(const VisionTower& tower)
+{
+    Architecture model;
+    model.layers = tower.layers;
+    model.hidden = tower.hidden;
+    model.heads = tower.heads;
+    model.groups = tower.heads;
+    model.headDim = tower.heads > 0 ? tower.hidden / tower.heads : tower.hidden;
+    model.ffn = tower.ffn;
+    model.gate = tower.gate;
+    model.layerNorm = tower.layerNorm;
+    return model;
+}
+
 Projector projectorOf(const TrainingPlan& plan)
 {
     const ProjectorPlan& projector = plan.projector;

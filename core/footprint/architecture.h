@@ -75,6 +75,8 @@ struct Split
 
 [[nodiscard]] Architecture architectureOf(const TrainingPlan& plan);
 [[nodiscard]] VisionTower visionTowerOf(const TrainingPlan& plan);
+/// The encoder's layers are dense layers of their own sizes.
+[[nodiscard]] Architecture asModel(const VisionTower& tower);
 [[nodiscard]] Projector projectorOf(const TrainingPlan& plan);
 [[nodiscard]] Split splitOf(const TrainingPlan& plan);
 
