@@ -29,13 +29,30 @@ struct InFlight
 
 /// Closed forms of theory.md 4.1. `weightShare` is the part of a micro-batch's activations that the zero-bubble
 /// schedules still hold between the input-gradient and the weight-gradient pass (M_W/M_B): 1 assumes that nothing is
-/// released before the weight gradient, as the schedule's own planner does in its safe mode. For ZB-V, V-Half, V-Min
-/// and DualPipe the published figure of the first stage is taken for every stage.
+/// released before the weight gradient, as the schedule's own planner does in its safe mode. V-Half and V-Min
+/// count the passes of their building block; DualPipe needs twice as many micro-batches as stages, with fewer its count
+/// is a bound.
 [[nodiscard]] InFlight inFlight(const PipelineShape& pipeline, std::int64_t stage, double weightShare = 1.0);
 
 /// Forward passes of chunks that an interleaved stage runs before its first backward pass (Megatron-LM
 /// pipeline_parallel/schedules.py).
 [[nodiscard]] std::int64_t warmupChunks(const PipelineShape& pipeline, std::int64_t stage);
+
+/// What a stage takes for one micro-batch, in any unit.
+struct PassTimes
+{
+    double forward = 1, inputGradient = 1, weightGradient = 1;
+    /// A forward and a whole backward run together, where the schedule overlaps them (DualPipe); 0: as long as both.
+    double overlapped = 0;
+
+    [[nodiscard]] double backward() const { return inputGradient + weightGradient; }
+};
+
+/// Time per step for which a stage waits for the others, in the unit of `times` (theory.md 4.1; arXiv:2104.04473
+/// section 2.2, arXiv:2401.10241 section 2, arXiv:2405.15362, deepseek-ai/DualPipe). One stage waits for none.
+[[nodiscard]] double bubbleTime(const PipelineShape& pipeline, const PassTimes& times = {});
+/// The part of a step that this is: bubble / (m (F + B) + bubble).
+[[nodiscard]] double bubbleFraction(const PipelineShape& pipeline, const PassTimes& times = {});
 
 /// Interleaving only happens with several stages and chunks; one stage runs one micro-batch after the other.
 [[nodiscard]] PipelineShape effectivePipeline(PipelineShape pipeline);
@@ -44,5 +61,7 @@ struct InFlight
 [[nodiscard]] std::int64_t layerCopies(Schedule schedule);
 /// The stage's layers are two pieces, one from each half of the model, so the first stage also holds the head.
 [[nodiscard]] bool isFolded(Schedule schedule);
+/// Weight gradients are computed apart from the gradients of the inputs, sometimes later.
+[[nodiscard]] bool splitsBackward(Schedule schedule);
 
 } // namespace headroom
