@@ -71,7 +71,12 @@ void printForPeople(const Options& options, const Inputs& inputs, const Footprin
                     const std::vector<Finding>& findings)
 {
     const TextbookFigures& textbook = footprint.textbook;
-    fmt::print("{}\n\n{}\n", verdictText(footprint), stagesText(footprint));
+    fmt::print("{}\n", verdictText(footprint));
+    if (!inputs.notEstimated.empty()) {
+        fmt::print("Incomplete: {} changes what is allocated and is not estimated\n",
+                   fmt::join(inputs.notEstimated, ", "));
+    }
+    fmt::print("\n{}\n", stagesText(footprint));
     fmt::print(
         "Textbook: 12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = {:.4g}, {} "
         "in flight\n",
@@ -104,6 +109,7 @@ Json estimateJson(const Inputs& inputs, const Footprint& footprint, const std::v
                 {"profile", footprint.engine == Engine::Textbook ? Json(nullptr) : Json(profileOf(inputs.plan))},
                 {"not_exact", footprint.notExact ? Json(footprint.notExact->english()) : Json(nullptr)},
                 {"plan", toJson(inputs.plan)},
+                {"incomplete", inputs.notEstimated},
                 {"capacity_bytes", footprint.capacity ? Json(footprint.capacity->value) : Json(nullptr)},
                 {"fits", fits ? Json(*fits) : Json(nullptr)},
                 {"fullest_stage", footprint.fullest().stage},

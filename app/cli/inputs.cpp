@@ -116,6 +116,7 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
             return tl::unexpected(config.error());
         }
         inputs.problems.insert(inputs.problems.end(), config->problems.begin(), config->problems.end());
+        inputs.notEstimated.insert(inputs.notEstimated.end(), config->notEstimated.begin(), config->notEstimated.end());
         inputs.configs.push_back(std::move(*config));
     }
     inputs.plan = composePlan(model, inputs.configs, knowledge.catalog);

@@ -38,6 +38,7 @@ struct Inputs
     TrainingPlan plan;
     Calibration calibration;
     std::vector<Problem> problems; ///< of all files, in order
+    std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete
 };
 
 [[nodiscard]] Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge);

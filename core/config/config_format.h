@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ struct ConfigFormat
         Inverse, ///< a flag that means the opposite
         ByteSize, ///< bytes, written with a unit
         ItemCount, ///< the number of items of a list; can't be written
+        First, ///< the first item of a list, also of one written as a text: "[2 2]"
+        Switch, ///< a switch that means the value in `words` when it is there, and nothing when it is false
         Member ///< whether a list holds one of `words`
     };
 
@@ -63,6 +66,9 @@ struct ConfigFormat
     std::vector<std::string> kinds; ///< keys whose value has to be named by a variant
     std::vector<std::string> presetKeys; ///< name a model preset, which must exist
     std::vector<std::string> presetHints; ///< may name a model preset
+    std::vector<Condition> notEstimated; ///< what changes memory in ways no field says; "false" is none
+    std::map<std::string, std::vector<std::string>> scopes; ///< places that keys are looked up in
+    std::string rules; ///< the function that completes plans of this format, see format_rules.h
 };
 
 struct ConfigFormats
@@ -81,6 +87,7 @@ struct PlanReading
 {
     TrainingPlan plan;
     std::vector<Problem> problems; ///< values not understood, unknown keys, contradictions of the file with itself
+    std::vector<std::string> notEstimated; ///< keys whose effect on memory no field says; also among the problems
 };
 
 /// The plan a document states, each value with file and line. `catalog` resolves preset names. Values that mean nothing

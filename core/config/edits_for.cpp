@@ -57,13 +57,27 @@ tl::unexpected<Problem> comesFromElsewhere(const FieldDifference& field, const O
                    document.name());
 }
 
+/// A switch that stands for another value is turned off, so that a key that can hold the value decides.
+std::vector<const Key*> withoutSwitches(std::vector<ConfigEdit>& edits, const ConfigDocument& document,
+                                        std::vector<const Key*> keys, const std::string& value)
+{
+    std::erase_if(keys, [&](const Key* key) {
+        const bool isOther = key->transform == ConfigFormat::Transform::Switch && key->words.front().second != value;
+        if (isOther && readValue(document, *key)) {
+            edits.push_back({key->key, "false"});
+        }
+        return isOther;
+    });
+    return keys;
+}
+
 Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& field, const ConfigDocument& document,
                      const ConfigFormat& format)
 {
     if (field.after.empty()) {
         return failure(Text{HEADROOM_TR("core", "%1 can be changed but not removed"), {field.key}}, document.name());
     }
-    const auto keys = keysOf(document, format, field.key);
+    const auto keys = withoutSwitches(edits, document, keysOf(document, format, field.key), field.after);
     const Key* key = keyToWrite(document, keys);
     if (key == nullptr) {
         return failure(

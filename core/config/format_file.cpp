@@ -2,9 +2,11 @@
 #include "config/format_file.h"
 
 #include "config/effective_settings.h"
+#include "config/format_rules.h"
 #include "config/yaml_tree.h"
 #include "plan/fields.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -48,6 +50,7 @@ private:
     [[nodiscard]] std::vector<std::string> texts(std::size_t node) const;
     [[nodiscard]] std::vector<std::string> expanded(std::size_t node, const std::string& key) const;
     void readScopes(std::size_t node);
+    void addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const;
     [[nodiscard]] std::string fieldOf(const Entry& entry) const;
     [[nodiscard]] std::vector<ConfigFormat::Key> keys(std::size_t node) const;
     void addKey(std::vector<ConfigFormat::Key>& keys, const std::string& field, std::size_t node) const;
@@ -133,6 +136,24 @@ void FormatReader::readScopes(std::size_t node)
     }
 }
 
+/// A group of keys that must stand together; keys of a scope give one group for each of its places.
+void FormatReader::addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const
+{
+    std::vector<std::vector<std::string>> alternatives;
+    std::size_t count = 1;
+    for (const std::size_t item : items(node)) {
+        alternatives.push_back(expanded(item, text(item)));
+        count = std::max(count, alternatives.back().size());
+    }
+    for (std::size_t place = 0; place < count; ++place) {
+        std::vector<std::string> group;
+        for (const auto& keys : alternatives) {
+            group.push_back(keys[std::min(place, keys.size() - 1)]);
+        }
+        groups.push_back(std::move(group));
+    }
+}
+
 std::string FormatReader::fieldOf(const Entry& entry) const
 {
     if (!isFieldKey(entry.key)) {
@@ -145,13 +166,14 @@ ConfigFormat::Transform FormatReader::transform(std::size_t node) const
 {
     using Transform = ConfigFormat::Transform;
     const std::string name = text(node);
-    for (const auto& [word, transform] : {std::pair{"not", Transform::Inverse}, std::pair{"size", Transform::ByteSize},
-                                          std::pair{"count", Transform::ItemCount}}) {
+    for (const auto& [word, transform] :
+         {std::pair{"not", Transform::Inverse}, std::pair{"size", Transform::ByteSize},
+          std::pair{"count", Transform::ItemCount}, std::pair{"first", Transform::First}}) {
         if (name == word) {
             return transform;
         }
     }
-    fail(node, Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size and count"), {name}});
+    fail(node, Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size, count and first"), {name}});
 }
 
 /// One key, or a mapping with the key and what its value goes through.
@@ -175,6 +197,9 @@ void FormatReader::addKey(std::vector<ConfigFormat::Key>& keys, const std::strin
             for (std::string& word : texts(entry.value)) {
                 pattern.words.emplace_back(std::move(word), "true");
             }
+        } else if (entry.key == "switch") {
+            pattern.transform = ConfigFormat::Transform::Switch;
+            pattern.words = {{"true", text(entry.value)}};
         } else if (entry.key == "words") {
             for (const Entry& word : entries(entry.value)) {
                 pattern.words.emplace_back(word.key, text(word.value));
@@ -275,7 +300,7 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
         format.title = text(entry.value);
     } else if (entry.key == "recognised_by") {
         for (const std::size_t group : items(entry.value)) {
-            format.recognisedBy.push_back(texts(group));
+            addGroups(format.recognisedBy, group);
         }
     } else if (entry.key == "keys") {
         format.keys = keys(entry.value);
@@ -291,6 +316,13 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
         for (const std::size_t item : items(entry.value)) {
             const auto keys = expanded(item, text(item));
             format.kinds.insert(format.kinds.end(), keys.begin(), keys.end());
+        }
+    } else if (entry.key == "not_estimated") {
+        format.notEstimated = conditions(entry.value);
+    } else if (entry.key == "rules") {
+        format.rules = text(entry.value);
+        if (!isFormatRule(format.rules)) {
+            fail(entry.value, Text{HEADROOM_TR("core", "“%1” is not known here"), {format.rules}});
         }
     } else if (const auto list = lists.find(entry.key); list != lists.end()) {
         *list->second = texts(entry.value);
@@ -311,6 +343,7 @@ try {
     for (const Entry& entry : top) {
         readTop(format, entry);
     }
+    format.scopes = m_scopes;
     for (const auto& [isMissing, key] :
          {std::pair{format.id.empty(), "id"}, std::pair{format.title.empty(), "title"},
           std::pair{format.recognisedBy.empty(), "recognised_by"}, std::pair{format.keys.empty(), "keys"}}) {

@@ -39,6 +39,19 @@ std::vector<const ConfigFormat::Variant*> variantsOf(const ConfigDocument& docum
     return variants;
 }
 
+const Setting* settingThatHolds(const ConfigDocument& document, const ConfigFormat::Condition& condition)
+{
+    for (const std::string& key : condition.keys) {
+        const Setting* setting = statedAt(document, key);
+        const auto isText = [&](const std::string& value) { return meansTheSame(value, setting->text); };
+        if (setting != nullptr
+            && (condition.values.empty() || std::any_of(condition.values.begin(), condition.values.end(), isText))) {
+            return setting;
+        }
+    }
+    return nullptr;
+}
+
 std::vector<const ConfigFormat::Key*> keysOf(const ConfigDocument& document, const ConfigFormat& format,
                                              std::string_view field)
 {

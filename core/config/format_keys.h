@@ -13,6 +13,8 @@ namespace headroom {
 /// The variants of the format that hold for the document.
 [[nodiscard]] std::vector<const ConfigFormat::Variant*> variantsOf(const ConfigDocument& document,
                                                                    const ConfigFormat& format);
+/// The setting that makes a condition hold; null when none does, or only a mapping.
+[[nodiscard]] const Setting* settingThatHolds(const ConfigDocument& document, const ConfigFormat::Condition& condition);
 /// The keys that state `field` in this document, the one to be preferred first.
 [[nodiscard]] std::vector<const ConfigFormat::Key*> keysOf(const ConfigDocument& document, const ConfigFormat& format,
                                                            std::string_view field);

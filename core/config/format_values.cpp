@@ -65,6 +65,11 @@ std::string translatedBack(const ConfigFormat::Key& key, const std::string& valu
     return found == key.words.end() ? value : found->first;
 }
 
+bool isOff(std::string_view text)
+{
+    return parseBool(text) == false;
+}
+
 std::string inverted(const std::string& text)
 {
     const auto flag = parseBool(text);
@@ -81,6 +86,16 @@ std::string sizeText(const std::string& value)
         }
     }
     return value;
+}
+
+/// "[2 2]", "(128, 0)" -> "2", "128".
+std::string firstOf(std::string_view text)
+{
+    constexpr std::string_view separators = " ,()[]\"'";
+    const std::size_t begin = text.find_first_not_of(separators);
+    return begin == std::string_view::npos
+        ? std::string{}
+        : std::string(text.substr(begin, text.find_first_of(separators, begin) - begin));
 }
 
 std::string joined(const std::vector<const Setting*>& items)
@@ -107,12 +122,15 @@ ConfigEdit memberEdit(const ConfigDocument& document, const ConfigFormat::Key& k
 
 std::optional<FieldValue> readValue(const ConfigDocument& document, const ConfigFormat::Key& key)
 {
-    const bool takesList
-        = key.transform == Transform::Member || key.transform == Transform::ItemCount || isListField(key.field);
+    const bool takesList = key.transform == Transform::Member || key.transform == Transform::ItemCount
+        || key.transform == Transform::First || isListField(key.field);
     if (!takesList) {
         const Setting* setting = statedAt(document, key.key);
         if (setting == nullptr) {
             return std::nullopt;
+        }
+        if (key.transform == Transform::Switch) {
+            return isOff(setting->text) ? std::nullopt : std::optional(FieldValue{key.words.front().second, setting});
         }
         const std::string text = translated(key, setting->text);
         return FieldValue{key.transform == Transform::Inverse ? inverted(text) : text, setting};
@@ -120,6 +138,9 @@ std::optional<FieldValue> readValue(const ConfigDocument& document, const Config
     const auto items = itemsOf(document, key.key);
     if (items.empty()) {
         return std::nullopt;
+    }
+    if (key.transform == Transform::First) {
+        return FieldValue{firstOf(items.front()->text), items.front()};
     }
     if (key.transform == Transform::ItemCount) {
         return FieldValue{std::to_string(items.size()), items.front()};
@@ -139,12 +160,15 @@ std::optional<ConfigEdit> writeValue(const ConfigDocument& document, const Confi
     switch (key.transform) {
     case Transform::ItemCount:
         return std::nullopt;
+    case Transform::Switch:
+        return value == key.words.front().second ? std::optional(ConfigEdit{key.key, "true"}) : std::nullopt;
     case Transform::Member:
         return memberEdit(document, key, value == "true", pending);
     case Transform::Inverse:
         return ConfigEdit{key.key, translatedBack(key, inverted(value))};
     case Transform::ByteSize:
         return ConfigEdit{key.key, sizeText(value)};
+    case Transform::First:
     case Transform::None:
         break;
     }

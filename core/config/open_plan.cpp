@@ -53,7 +53,8 @@ Result<OpenedConfig> openConfig(ConfigDocument document, const ConfigFormats& fo
     PlanReading reading = readPlan(document, *format, catalog);
     std::vector<Problem> problems = document.problems();
     problems.insert(problems.end(), reading.problems.begin(), reading.problems.end());
-    return OpenedConfig{std::move(document), format, std::move(reading.plan), std::move(problems)};
+    return OpenedConfig{std::move(document), format, std::move(reading.plan), std::move(problems),
+                        std::move(reading.notEstimated)};
 }
 
 Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats, const Catalog& catalog,

@@ -20,6 +20,7 @@ struct OpenedConfig
     const ConfigFormat* format = nullptr; ///< of the ConfigFormats given to openConfig
     TrainingPlan plan;
     std::vector<Problem> problems; ///< of the document and of the reading
+    std::vector<std::string> notEstimated; ///< keys that make an estimate incomplete
 };
 
 [[nodiscard]] Result<OpenedConfig> openConfig(const std::filesystem::path& path, const ConfigFormats& formats,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_format.h"
 #include "config/format_keys.h"
+#include "config/format_rules.h"
 #include "config/format_values.h"
 #include "config/key_path.h"
 #include "config/plan_product.h"
@@ -45,10 +46,12 @@ public:
         }
         readProducts(m_format.products);
         readDefaults();
+        completePlan(m_document, m_format, m_plan, m_problems);
+        readNotEstimated();
         checkReading(m_document, m_format, m_plan, m_problems);
         std::stable_sort(m_problems.begin(), m_problems.end(),
                          [](const Problem& a, const Problem& b) { return a.line < b.line; });
-        return {std::move(m_plan), std::move(m_problems)};
+        return {std::move(m_plan), std::move(m_problems), std::move(m_notEstimated)};
     }
 
 private:
@@ -209,6 +212,22 @@ private:
         }
     }
 
+    void readNotEstimated()
+    {
+        for (const ConfigFormat::Condition& condition : m_format.notEstimated) {
+            const Setting* setting = settingThatHolds(m_document, condition);
+            if (setting == nullptr || parseBool(setting->text) == false) {
+                continue;
+            }
+            report(Severity::Warning, setting->line,
+                   Text{HEADROOM_TR("core",
+                                    "“%1” changes what is allocated in a way that is not estimated, so the estimate is "
+                                    "incomplete"),
+                        {setting->key}});
+            m_notEstimated.push_back(setting->key);
+        }
+    }
+
     [[nodiscard]] bool fieldIsStated(const std::string& field) const
     {
         const OriginKind kind = fieldOrigin(m_plan, field).kind;
@@ -224,6 +243,7 @@ private:
     std::vector<std::string> m_read; ///< fields that the file decides, understood or not
     TrainingPlan m_plan;
     std::vector<Problem> m_problems;
+    std::vector<std::string> m_notEstimated;
 };
 
 } // namespace

@@ -252,10 +252,13 @@ void ReadingCheck::checkRecompute()
     const std::string granularity(nameOf(recompute.granularity.value));
     if (isAsked && recompute.enabled.origin.kind == OriginKind::Default) {
         recompute.enabled.set(true, {OriginKind::Derived, 0, nullptr});
-        report(
-            Severity::Note, recompute.granularity.origin.line,
-            Text{HEADROOM_TR("core", "granularity is %1 and enabled is not written, so recompute is taken as enabled"),
-                 {granularity}});
+        // Most frameworks have no switch beside the granularity, so nothing is missing there.
+        if (!keysOf(m_document, m_format, "recompute.enabled").empty()) {
+            report(Severity::Note, recompute.granularity.origin.line,
+                   Text{HEADROOM_TR("core",
+                                    "granularity is %1 and enabled is not written, so recompute is taken as enabled"),
+                        {granularity}});
+        }
     }
     // That recompute is written but not in effect is a finding with its mend (insight/rules_recompute.cpp), not a
     // problem of the file.

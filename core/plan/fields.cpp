@@ -202,7 +202,8 @@ void overlay(TrainingPlan& plan, const TrainingPlan& over)
     std::size_t at = 0;
     forEachField(plan, [&]<class T>(std::string_view, Field<T>& field) {
         const auto& source = *static_cast<const Field<T>*>(sources[at++]);
-        if (source.isKnown() && source.origin.kind != OriginKind::Default) {
+        const bool isDefault = source.origin.kind == OriginKind::Default;
+        if (source.isKnown() && (!isDefault || !field.isKnown())) {
             field = source;
         }
     });

@@ -28,7 +28,8 @@ struct FieldDifference
 };
 [[nodiscard]] std::vector<FieldDifference> difference(const TrainingPlan& before, const TrainingPlan& after);
 
-/// Fields known in `over` replace those of `plan`, origins included. Fields that are mere defaults in `over` do not.
+/// Fields known in `over` replace those of `plan`, origins included. Fields that are mere defaults in `over`
+/// only take the place of unknown ones.
 void overlay(TrainingPlan& plan, const TrainingPlan& over);
 
 } // namespace headroom

@@ -16,8 +16,8 @@ struct FlagReading
     std::vector<std::string> notUnderstood; ///< flags that change memory in a way the plan cannot say
 };
 
-/// A dictionary of Megatron-LM arguments ({"--num-layers": 12, "--bf16": true}) as a plan, completed by the defaults of
-/// megatron/training/arguments.py.
+/// A dictionary of Megatron-LM arguments ({"--num-layers": 12, "--bf16": true}) as the program reads such a file, with
+/// what the files of the measured runs leave to others.
 [[nodiscard]] FlagReading planFromMegatronFlags(const nlohmann::json& flags);
 
 /// What a result file of Megatron's functional tests says besides the flags: the GPU, how many, and from the age of

@@ -85,10 +85,10 @@ void TestEditsFor::editsAreRefused_data()
     QTest::addColumn<QString>("field");
     QTest::addColumn<QString>("value");
     QTest::addColumn<QString>("sentence");
-    QTest::newRow("field without a key") << "parallel: {pp: 2}"
-                                         << "recompute.pattern"
-                                         << "*.mlp"
-                                         << "has no key for recompute.pattern";
+    QTest::newRow("field without a key") << R"({"model_type": "llama", "hidden_size": 8})"
+                                         << "parallel.pp"
+                                         << "2"
+                                         << "has no key for parallel.pp";
     QTest::newRow("preset's layers") << "parallel: {pp: 2}\nmodel: llama-3-8b"
                                      << "model.layers"
                                      << "4"

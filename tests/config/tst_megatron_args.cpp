@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_fixture.h"
+#include "config/open_plan.h"
+#include "plan/batch.h"
+#include "plan/validity.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace headroom;
+
+namespace {
+
+/// A small decoder as a mapping of flags; a row adds to it. The last of two equal flags counts.
+const QString anchor = "--num-layers: 12\n--hidden-size: 512\n--num-attention-heads: 8\n--micro-batch-size: 4\n"
+                       "--seq-length: 1024\n--max-position-embeddings: 1024\n";
+
+} // namespace
+
+class TestMegatronArgs : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void fields_data();
+    void fields();
+    void shapesOfFiles_data();
+    void shapesOfFiles();
+    void tellsWhatItDoesNotKnow_data();
+    void tellsWhatItDoesNotKnow();
+    void edits_data();
+    void edits();
+    void baseFormatHasEveryField();
+};
+
+void TestMegatronArgs::fields_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    const auto row = [](const char* name, const char* text, const char* field, const char* value) {
+        QTest::newRow(name) << anchor + text << field << value;
+    };
+    // Defaults of megatron/training/arguments.py.
+    row("layers", "", "model.layers", "12");
+    row("width of the MLP", "", "model.ffn", "2048");
+    row("width of the MLP with SwiGLU", "--hidden-size: 4096\n--swiglu: true", "model.ffn", "10880");
+    row("geglu keeps 4h", "--quick-geglu: true", "model.ffn", "2048");
+    row("geglu has a gate", "--quick-geglu: true", "model.gated_mlp", "true");
+    row("stated width", "--ffn-hidden-size: 3000\n--swiglu: true", "model.ffn", "3000");
+    row("padding of the vocabulary", "", "model.vocab_pad_multiple", "128");
+    row("stated padding", "--make-vocab-size-divisible-by: 3232", "model.vocab_pad_multiple", "3232");
+    row("embeddings are tied", "", "model.tied_embeddings", "true");
+    row("untied", "--untie-embeddings-and-output-weights: true", "model.tied_embeddings", "false");
+    row("untied: false", "--untie-embeddings-and-output-weights: false", "model.tied_embeddings", "true");
+    row("biases", "", "model.mlp_bias", "true");
+    row("no biases", "--disable-bias-linear: true", "model.attn_out_bias", "false");
+    row("only q, k and v have biases", "--disable-bias-linear: true\n--add-qkv-bias: true", "model.attn_bias", "true");
+    row("LayerNorm", "", "model.layer_norm", "true");
+    row("RMSNorm", "--normalization: RMSNorm", "model.layer_norm", "false");
+    row("learned positions", "", "model.learned_positions", "true");
+    row("rope", "--position-embedding-type: rope", "model.rope", "true");
+    row("rope has no learned positions", "--position-embedding-type: rope", "model.learned_positions", "false");
+    row("dropout", "", "model.hidden_dropout", "0.1");
+    row("groups need their switch", "--num-query-groups: 2", "model.kv_heads", "");
+    row("groups", "--group-query-attention: true\n--num-query-groups: 2", "model.kv_heads", "2");
+    row("fp32", "", "precision.recipe", "fp32");
+    row("bf16", "--bf16: true", "precision.recipe", "megatron-bf16");
+    row("bf16: false", "--bf16: false", "precision.recipe", "fp32");
+    row("fp16", "--fp16: true", "precision.recipe", "megatron-fp16");
+    row("adam", "", "optimizer.name", "adam");
+    row("TE", "", "implementation.profile", "megatron-te");
+    row("local", "--transformer-impl: local", "implementation.profile", "megatron-local");
+    row("no fusion", "--no-gradient-accumulation-fusion: true", "implementation.grad_accum_fusion", "false");
+    row("no tokenizer", "", "model.vocab", "50257");
+    row("a tokenizer's own file", "--tokenizer-type: HuggingFaceTokenizer", "model.vocab", "");
+    row("own tokenizer", "--tokenizer-type: GPT2BPETokenizer", "model.vocab", "50257");
+    row("null tokenizer adds one", "--tokenizer-type: NullTokenizer\n--vocab-size: 131072", "model.vocab", "131073");
+    row("word pieces add two", "--tokenizer-type: BertWordPieceCase", "model.vocab", "28998");
+    row("recompute is off", "--recompute-num-layers: 1", "recompute.enabled", "false");
+    row("recompute", "--recompute-granularity: full", "recompute.enabled", "true");
+    row("selective means core attention", "--recompute-granularity: selective", "recompute.modules", "core_attn");
+    row("modules", "--recompute-granularity: selective\n--recompute-modules: '[moe_act mlp]'", "recompute.modules",
+        "moe_act, mlp");
+    row("the old switch wins", "--recompute-activations: true\n--recompute-granularity: full", "recompute.granularity",
+        "selective");
+    row("experts", "--num-experts: 8", "moe.topk", "2");
+    row("dense layers first", "--num-experts: 8\n--moe-layer-freq: '([0]*3+[1]*9)'", "moe.first_dense_layers", "3");
+    row("every second layer", "--num-experts: 8\n--moe-layer-freq: 2", "moe.layer_freq", "2");
+    row("latent attention", "--multi-latent-attention: true\n--kv-lora-rank: 512", "mla.kv_lora_rank", "512");
+    row("latent attention's defaults", "--multi-latent-attention: true", "mla.qk_rope_dim", "64");
+    row("ranks without latent attention", "--kv-lora-rank: 512", "mla.kv_lora_rank", "");
+    row("schedule of batch sizes", "--step-batch-size-schedule: 0:384 200B:768", "batch.global", "384");
+    row("context parallel", "--cp-comm-type: '[a2a+p2p]'", "parallel.cp_comm", "a2a+p2p");
+    row("inner ranks", "--hierarchical-context-parallel-sizes: '[2 4]'", "parallel.cp_inner", "2");
+    row("sequence parallel", "--sequence-parallel: true\n--tensor-model-parallel-size: 2", "parallel.sp", "true");
+    row("sequence parallel needs tensor parallel", "--sequence-parallel: true", "parallel.sp", "false");
+    row("fp8", "--fp8-format: hybrid", "precision.fp8", "delayed");
+    row("fp8 recipe", "--fp8-format: hybrid\n--fp8-recipe: mxfp8", "precision.fp8", "mxfp8");
+    row("fused loss", "--cross-entropy-loss-fusion: true", "implementation.fused_loss", "native");
+}
+
+void TestMegatronArgs::fields()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    const PlanReading reading = readingOf(parsed(text));
+    QCOMPARE(fieldOf(reading.plan, field), value);
+    for (const Problem& problem : reading.problems) {
+        QVERIFY2(problem.severity != Severity::Error, problem.english().c_str());
+    }
+}
+
+void TestMegatronArgs::shapesOfFiles_data()
+{
+    QTest::addColumn<QString>("text");
+    const QString flags = "--num-layers: 24\n--hidden-size: 1024\n--num-attention-heads: 16\n";
+    QString nested = flags;
+    nested.replace("--", "  --");
+    QTest::newRow("flags") << flags;
+    QTest::newRow("functional test") << "ENV_VARS:\n  NCCL_ALGO: Ring\nMODEL_ARGS:\n" + nested;
+    QTest::newRow("JSON") << R"({"--num-layers": 24, "--hidden-size": 1024, "--num-attention-heads": 16})";
+    QTest::newRow("entry of a list of runs")
+        << R"({"case": "x", "flags": {"--num-layers": 24, "--hidden-size": 1024, "--num-attention-heads": 16}})";
+    QTest::newRow("merged") << "BASE: &base\n" + nested + "MODEL_ARGS:\n  <<: *base\n  --micro-batch-size: 2\n";
+}
+
+void TestMegatronArgs::shapesOfFiles()
+{
+    QFETCH(QString, text);
+    const ConfigDocument document = parsed(text);
+    QCOMPARE(formatOf(document).id, std::string("megatron-args"));
+    const TrainingPlan plan = readingOf(document).plan;
+    QCOMPARE(fieldOf(plan, "model.layers"), QString("24"));
+    QCOMPARE(fieldOf(plan, "model.hidden"), QString("1024"));
+}
+
+void TestMegatronArgs::tellsWhatItDoesNotKnow_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("key");
+    QTest::newRow("Mamba layers") << "--is-hybrid-model: true"
+                                  << "--is-hybrid-model";
+    QTest::newRow("a pattern of layers") << "--hybrid-layer-pattern: M-M*"
+                                         << "--hybrid-layer-pattern";
+    QTest::newRow("another optimizer") << "--optimizer: muon"
+                                       << "--optimizer";
+    QTest::newRow("CUDA graphs") << "--cuda-graph-impl: local"
+                                 << "--cuda-graph-impl";
+    QTest::newRow("switched off") << "--is-hybrid-model: false"
+                                  << "";
+    QTest::newRow("adam") << "--optimizer: adam"
+                          << "";
+}
+
+void TestMegatronArgs::tellsWhatItDoesNotKnow()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, key);
+    const PlanReading reading = readingOf(parsed(anchor + text));
+    const auto expected = key.isEmpty() ? std::vector<std::string>{} : std::vector{key.toStdString()};
+    QCOMPARE(reading.notEstimated, expected);
+    QCOMPARE(sentences(reading.problems).join('\n').contains("incomplete"), !key.isEmpty());
+}
+
+void TestMegatronArgs::edits_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("changed");
+    const auto row = [](const char* name, const char* text, const char* field, const char* value, const char* changed) {
+        QTest::newRow(name) << anchor + text << field << value << anchor + changed;
+    };
+    row("a value", "--tensor-model-parallel-size: 2 # x\n", "parallel.tp", "4",
+        "--tensor-model-parallel-size: 4 # x\n");
+    row("an inverted flag", "--untie-embeddings-and-output-weights: true\n", "model.tied_embeddings", "true",
+        "--untie-embeddings-and-output-weights: false\n");
+    row("a new flag", "--bf16: true\n", "parallel.pp", "2", "--bf16: true\n--pipeline-model-parallel-size: 2\n");
+    row("precision", "--bf16: true\n", "precision.recipe", "megatron-fp16", "--bf16: false\n--fp16: true\n");
+    row("from the old switch", "--recompute-activations: true\n", "recompute.granularity", "full",
+        "--recompute-activations: false\n--recompute-granularity: full\n");
+}
+
+void TestMegatronArgs::edits()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, changed);
+    const ConfigDocument document = parsed(text);
+    const TrainingPlan before = readingOf(document).plan;
+    TrainingPlan after = before;
+    QVERIFY(setField(after, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(document, formatOf(document), before, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto written = document.set(*edits);
+    QVERIFY2(written, written ? "" : written.error().english().c_str());
+    QCOMPARE(QString::fromStdString(written->bytes()), changed);
+    QCOMPARE(fieldOf(readingOf(*written).plan, field), value);
+}
+
+/// Whatever a plan can say, a config of the own format can.
+void TestMegatronArgs::baseFormatHasEveryField()
+{
+    const auto& formats = builtinFormats().formats;
+    const auto base = std::find_if(formats.begin(), formats.end(),
+                                   [](const ConfigFormat& format) { return format.id == "base-yaml"; });
+    QVERIFY(base != formats.end());
+    const TrainingPlan plan;
+    forEachField(plan, [&](std::string_view field, const auto&) {
+        const bool hasKey = std::any_of(base->keys.begin(), base->keys.end(),
+                                        [&](const ConfigFormat::Key& key) { return key.field == field; });
+        QVERIFY2(hasKey || field == "framework", std::string(field).c_str());
+    });
+}
+
+QTEST_APPLESS_MAIN(TestMegatronArgs)
+#include "tst_megatron_args.moc"
