@@ -19,6 +19,19 @@ find_package(nlohmann_json REQUIRED)
 set_package_properties(nlohmann_json PROPERTIES TYPE REQUIRED URL "https://github.com/nlohmann/json"
                        PURPOSE "the JSON that headroom-cli prints")
 
+# Libraries that come with a pkg-config file only.
+find_package(PkgConfig REQUIRED)
+function(headroom_pkg_library name module purpose)
+    pkg_check_modules(${name} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+    add_library(Headroom::${name} ALIAS PkgConfig::${name})
+    add_feature_info("${module} ${${name}_VERSION}" ${name}_FOUND "${purpose}")
+endfunction()
+headroom_pkg_library(pcre2 libpcre2-8 "the fields of log lines")
+headroom_pkg_library(vectorscan libhs "all log formats in one pass")
+headroom_pkg_library(zstd libzstd "logs compressed with zstd")
+find_package(ZLIB REQUIRED)
+set_package_properties(ZLIB PROPERTIES TYPE REQUIRED URL "https://zlib.net" PURPOSE "logs compressed with gzip")
+
 if(HEADROOM_GUI)
     find_package(Qt6 6.4 REQUIRED COMPONENTS Widgets PrintSupport Concurrent)
     find_package(Qt6 6.4 OPTIONAL_COMPONENTS Svg LinguistTools)

@@ -8,6 +8,7 @@
 runPackages=(
     cmake ninja-build g++
     libfmt-dev libyaml-cpp-dev libexpected-dev libcli11-dev nlohmann-json3-dev
+    pkgconf libvectorscan-dev libpcre2-dev zlib1g-dev libzstd-dev libsimdjson-dev
     qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools qt6-translations-l10n
     libqcustomplot-dev
     fonts-dejavu-core
