@@ -10,6 +10,7 @@ enum ExitCode { Holds = 0, DoesNotHold = 1, BadInput = 2 };
 
 // Each adds its subcommand to `app`; when that was given, the callback runs it and stores the exit code.
 void addEstimate(CLI::App& app, int& exitCode);
+void addFit(CLI::App& app, int& exitCode);
 void addLog(CLI::App& app, int& exitCode);
 void addCheck(CLI::App& app, int& exitCode);
 void addSet(CLI::App& app, int& exitCode);

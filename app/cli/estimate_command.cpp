@@ -156,18 +156,7 @@ void addEstimate(CLI::App& app, int& exitCode)
     CLI::App* command
         = app.add_subcommand("estimate", "memory of every pipeline stage, recomputed from the configuration");
     const auto options = std::make_shared<Options>();
-    command->add_option("CONFIG", options->plan.configs, "config files, later ones win")->required();
-    command->add_option("--model", options->plan.model, "model preset or file (an HF config.json)");
-    command
-        ->add_option("--set", options->plan.settings,
-                     "key=value over the files, as in --set parallel.pipeline_parallel_size=4")
-        ->allow_extra_args(false)
-        ->take_all();
-    command->add_option("--gpu", options->plan.gpu, "GPU the run is meant for; headroom-cli gpus lists them");
-    command->add_option("--capacity", options->plan.capacity, "memory of one GPU, as in 80GiB");
-    command->add_option("--world", options->plan.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
-    command->add_option("--k", options->plan.k, "activation copies per layer, token and hidden unit")
-        ->check(CLI::PositiveNumber);
+    addPlanOptions(*command, options->plan);
     CLI::Option* instant = command->add_flag("--instant", options->instant,
                                              "sum the tensors in closed form instead of replaying a step");
     command->add_flag("--textbook", options->textbook, "the recipe alone, as --k does")->excludes(instant);

@@ -97,6 +97,22 @@ std::string fieldOf(std::string_view key, const ConfigFormats& formats)
     return {};
 }
 
+void addPlanOptions(CLI::App& command, PlanOptions& options)
+{
+    command.add_option("CONFIG", options.configs, "config files, later ones win")->required();
+    command.add_option("--model", options.model, "model preset or file (an HF config.json)");
+    command
+        .add_option("--set", options.settings,
+                    "key=value over the files, as in --set parallel.pipeline_parallel_size=4")
+        ->allow_extra_args(false)
+        ->take_all();
+    command.add_option("--gpu", options.gpu, "GPU the run is meant for; headroom-cli gpus lists them");
+    command.add_option("--capacity", options.capacity, "memory of one GPU, as in 80GiB");
+    command.add_option("--world", options.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
+    command.add_option("--k", options.k, "activation copies per layer, token and hidden unit")
+        ->check(CLI::PositiveNumber);
+}
+
 Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge)
 {
     Inputs inputs;

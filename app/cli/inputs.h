@@ -4,6 +4,8 @@
 #include "config/open_plan.h"
 #include "footprint/footprint.h"
 
+#include <CLI/CLI.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +42,9 @@ struct Inputs
     std::vector<Problem> problems; ///< of all files, in order
     std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete
 };
+
+/// CONFIG…, --model, --set, --gpu, --capacity, --world, --k: the same for every command that needs a plan.
+void addPlanOptions(CLI::App& command, PlanOptions& options);
 
 [[nodiscard]] Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge);
 

@@ -17,6 +17,7 @@ int main(int argc, char** argv)
         app.set_version_flag("--version", "headroom-cli " HEADROOM_VERSION);
         app.require_subcommand(1);
         addEstimate(app, exitCode);
+        addFit(app, exitCode);
         addLog(app, exitCode);
         addCheck(app, exitCode);
         addSet(app, exitCode);

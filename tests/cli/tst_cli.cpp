@@ -53,6 +53,7 @@ private slots:
     void estimateGivesTheRecipesNumbers();
     void estimateTells_data();
     void estimateTells();
+    void fitFindsTheChange();
     void logFindsThePeaks();
     void checkHolds_data();
     void checkHolds();
@@ -148,6 +149,37 @@ void TestCli::estimateTells()
     const Outcome outcome = run(QStringList{"estimate", "a.yaml", "--k", "16"} + arguments);
     QTEST(outcome.code, "code");
     QVERIFY2(outcome.out.contains(says), outcome.out + outcome.err);
+}
+
+void TestCli::fitFindsTheChange()
+{
+    const Outcome none = run({"fit", "a.yaml", "--json", "--capacity", "1GiB"});
+    QCOMPARE(none.code, 1);
+    QVERIFY(!none.json()["fits"].get<bool>());
+    const Outcome fits = run({"fit", "a.yaml", "--json", "--capacity", "80GiB"});
+    QCOMPARE(fits.code, 0);
+    QVERIFY(fits.json()["fits"].get<bool>());
+    const auto peak = fits.json()["device_bytes"].get<std::int64_t>();
+
+    const Outcome tight = run({"fit", "a.yaml", "--json", "--margin", "0", "--capacity", QString("%1B").arg(peak - 1)});
+    QCOMPARE(tight.code, 0);
+    const auto answer = tight.json();
+    QVERIFY(!answer["single_changes"].empty());
+    for (const auto& change : answer["single_changes"]) {
+        QStringList arguments{"estimate", "a.yaml", "--json", "--instant"};
+        for (const auto& edit : change["edits"].items()) {
+            arguments << "--set" << QString::fromStdString(edit.key() + "=" + edit.value().get<std::string>());
+        }
+        const auto estimate = run(arguments).json();
+        std::int64_t fullest = 0;
+        for (const auto& stage : estimate["stages"]) {
+            fullest = std::max(fullest, stage["device_bytes"].get<std::int64_t>());
+        }
+        QCOMPARE(change["device_bytes"].get<std::int64_t>(), fullest);
+        QVERIFY(fullest < peak);
+    }
+    QVERIFY(run({"fit", "a.yaml"}).err.contains("--capacity"));
+    QCOMPARE(run({"fit", "a.yaml", "--capacity", "80GiB", "--margin", "200%"}).code, 2);
 }
 
 void TestCli::logFindsThePeaks()
