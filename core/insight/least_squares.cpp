@@ -122,7 +122,7 @@ double LeastSquares::standardError(std::size_t unknown) const
     return std::sqrt(m_covariance[unknown][unknown]);
 }
 
-Interval LeastSquares::interval(std::size_t unknown) const
+RealInterval LeastSquares::interval(std::size_t unknown) const
 {
     const double half = quantile() * standardError(unknown);
     return {m_value[unknown] - half, m_value[unknown] + half};
@@ -142,7 +142,7 @@ double LeastSquares::predict(const Row& x) const
     return y;
 }
 
-Interval LeastSquares::predictionInterval(const Row& x, double sigma) const
+RealInterval LeastSquares::predictionInterval(const Row& x, double sigma) const
 {
     double variance = m_scale * sigma * sigma;
     for (std::size_t i = 0; i < m_unknowns; ++i) {

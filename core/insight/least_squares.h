@@ -11,7 +11,7 @@
 
 namespace headroom {
 
-struct Interval
+struct RealInterval
 {
     double low = 0, high = 0;
 };
@@ -41,13 +41,13 @@ public:
 
     [[nodiscard]] double value(std::size_t unknown) const { return m_value[unknown]; }
     [[nodiscard]] double standardError(std::size_t unknown) const;
-    [[nodiscard]] Interval interval(std::size_t unknown) const; ///< 95 %
+    [[nodiscard]] RealInterval interval(std::size_t unknown) const; ///< 95 %
     /// χ² by degrees of freedom: about 1 when the model and the sigmas are right; nothing without a degree of freedom.
     [[nodiscard]] std::optional<double> reducedChiSquare() const;
 
     [[nodiscard]] double predict(const Row& x) const;
     /// 95 % interval of one more measurement there, whose own deviation is `sigma`.
-    [[nodiscard]] Interval predictionInterval(const Row& x, double sigma) const;
+    [[nodiscard]] RealInterval predictionInterval(const Row& x, double sigma) const;
 
 private:
     [[nodiscard]] double quantile() const;

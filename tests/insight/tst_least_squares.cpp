@@ -66,7 +66,7 @@ private slots:
         const auto asked = measurement(inputs, {{"b", 4}, {"s", 4096}});
         const double rest = -asked.y; // static state and logits
         const double peak = fit->predict(asked.x) + rest;
-        const Interval interval = fit->predictionInterval(asked.x, 0.005 * peak);
+        const RealInterval interval = fit->predictionInterval(asked.x, 0.005 * peak);
         QVERIFY(isNear(peak, expected.at("pred_GB")));
         QVERIFY(isNear(interval.low + rest, expected.at("pred_pi95_GB")[0]));
         QVERIFY(isNear(interval.high + rest, expected.at("pred_pi95_GB")[1]));
@@ -106,7 +106,7 @@ private slots:
                 const double sigma = 0.005 * peak;
                 points.push_back({{x, 1, 0}, peak - 3.2 + sigma * unit(random), sigma});
             }
-            const Interval interval = LeastSquares::fit(points, 2)->interval(0);
+            const RealInterval interval = LeastSquares::fit(points, 2)->interval(0);
             holds += interval.low <= 17 && 17 <= interval.high ? 1 : 0;
         }
         QVERIFY2(holds >= 930 && holds <= 970, qPrintable(QString::number(holds)));
