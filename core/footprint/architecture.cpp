@@ -2,6 +2,7 @@
 #include "footprint/architecture.h"
 
 #include "plan/batch.h"
+#include "plan/pipeline_split.h"
 
 namespace headroom {
 
@@ -203,11 +204,7 @@ Split splitOf(const TrainingPlan& plan)
     Split result;
     result.tensor = positive(parallel.tp);
     result.pipeline = positive(parallel.pp);
-    result.chunks = positive(parallel.vpp);
-    if (parallel.layersPerVstage.isKnown() && result.chunks == 1) {
-        const std::int64_t perStage = size(plan.model.layers) / result.pipeline;
-        result.chunks = std::max<std::int64_t>(perStage / positive(parallel.layersPerVstage), 1);
-    }
+    result.chunks = chunksPerStage(plan);
     result.context = positive(parallel.cp);
     result.expert = positive(parallel.ep);
     result.expertTensor = positive(parallel.etp, result.tensor);

@@ -5,11 +5,13 @@
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_vision.h"
+#include "plan/pipeline_layout.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace headroom {
 
@@ -96,6 +98,13 @@ public:
             return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
                                 {std::to_string(m_shape.layers), std::to_string(m_shape.stages)}});
         }
+        if (m_plan.parallel.layout.isKnown()) {
+            auto layout = PipelineLayout::parse(m_plan.parallel.layout.value, m_shape.stages);
+            if (!layout) {
+                return tl::unexpected(std::move(layout.error()));
+            }
+            m_layout = std::move(*layout);
+        }
         writePieces();
         m_program.stages.resize(layers.size());
         std::int64_t first = 0;
@@ -103,7 +112,7 @@ public:
             StageProgram& program = m_program.stages[stage];
             program.stage = static_cast<std::int64_t>(stage);
             program.layers = layers[stage];
-            program.firstLayer = first;
+            program.firstLayer = m_layout ? m_layout->cell(program.stage, 0).firstLayer : first;
             first += layers[stage];
         }
         for (StageProgram& stage : m_program.stages) {
@@ -228,6 +237,9 @@ private:
     /// A micro-batch passes the first chunks of all stages before the second ones.
     [[nodiscard]] std::int64_t firstLayerOfChunk(const StageProgram& stage, std::size_t chunk) const
     {
+        if (m_layout) {
+            return m_layout->cell(stage.stage, static_cast<std::int64_t>(chunk)).firstLayer;
+        }
         std::int64_t first = 0;
         for (const StageProgram& other : m_program.stages) {
             const std::size_t before = other.stage < stage.stage ? chunk + 1 : chunk;
@@ -242,6 +254,9 @@ private:
     /// is missing in the last chunk (Megatron transformer_block.py, get_num_layers_to_build).
     [[nodiscard]] std::int64_t layersOfChunk(const StageProgram& stage, std::size_t chunk) const
     {
+        if (m_layout) {
+            return m_layout->cell(stage.stage, static_cast<std::int64_t>(chunk)).layers;
+        }
         const bool countsEmbedding = m_plan.parallel.embedInSplit.value && stage.stage == 0;
         const bool countsLoss = m_plan.parallel.lossInSplit.value && stage.stage == m_shape.stages - 1;
         const std::int64_t slots = stage.layers + (countsEmbedding ? 1 : 0) + (countsLoss ? 1 : 0);
@@ -257,6 +272,7 @@ private:
     const VisionTower m_tower;
     const Projector m_projector;
     const Trainable m_trainable;
+    std::optional<PipelineLayout> m_layout;
 };
 
 /// Chunk passes that a step of every stage has, as far as they differ from each other.

@@ -5,6 +5,7 @@
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
+#include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
 #include "units/bytes.h"
@@ -104,11 +105,7 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.stages = atLeastOne(parallel.pp);
     shape.context = atLeastOne(parallel.cp);
     shape.sequenceShards = parallel.sp.value ? shape.tensor : 1;
-    shape.chunks = atLeastOne(parallel.vpp);
-    if (shape.chunks == 1 && parallel.layersPerVstage.isKnown() && parallel.layersPerVstage.value > 0) {
-        shape.chunks
-            = std::max<std::int64_t>(plan.model.layers.value / (shape.stages * parallel.layersPerVstage.value), 1);
-    }
+    shape.chunks = chunksPerStage(plan);
     shape.chunkGroup = std::max<std::int64_t>(parallel.vppGroup.valueOr(shape.stages), 1);
     shape.chunks = shape.stages > 1 ? shape.chunks : 1; // interleaving needs stages to interleave
     shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
@@ -221,7 +218,6 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{plan.optimizer.name.value == "muon", "the Muon optimizer"}, std::pair{hasLora, "LoRA adapters"},
           std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
-          std::pair{plan.parallel.layout.isKnown(), "explicit pipeline layouts"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},
           std::pair{plan.parallel.schedule.value != Schedule::OneForwardOneBackward

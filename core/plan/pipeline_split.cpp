@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan/pipeline_split.h"
 
+#include "plan/pipeline_layout.h"
+
 namespace headroom {
 
 std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
@@ -10,7 +12,20 @@ std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
     const auto isCount = [all](const Count& count) { return count.value >= 0 && count.value <= all; };
     PipelineSplit split;
     split.m_stages = parallel.pp.value;
-    if (split.m_stages < 1 || split.m_stages > all) {
+    if (parallel.layout.isKnown() && split.m_stages >= 1) {
+        const auto layout = PipelineLayout::parse(parallel.layout.value, split.m_stages);
+        if (!layout || layout->layers() != all) {
+            return std::nullopt;
+        }
+        for (std::int64_t stage = 0; stage < split.m_stages; ++stage) {
+            split.m_explicit.push_back(layout->layersOfStage(stage));
+        }
+        return split;
+    }
+    // The embedding and the loss take the place of a layer in the split when they are counted (theory.md 1.8).
+    const std::int64_t embedding = parallel.embedInSplit.value ? 1 : 0;
+    const std::int64_t loss = parallel.lossInSplit.value ? 1 : 0;
+    if (split.m_stages < 1 || split.m_stages > all + embedding + loss) {
         return std::nullopt;
     }
     const bool hasFirst = parallel.firstStageLayers.isKnown();
@@ -18,9 +33,6 @@ std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
     if ((hasFirst && !isCount(parallel.firstStageLayers)) || (hasLast && !isCount(parallel.lastStageLayers))) {
         return std::nullopt;
     }
-    // The embedding and the loss take the place of a layer in the split when they are counted (theory.md 1.8).
-    const std::int64_t embedding = parallel.embedInSplit.value ? 1 : 0;
-    const std::int64_t loss = parallel.lossInSplit.value ? 1 : 0;
     const std::int64_t open = split.m_stages - (hasFirst ? 1 : 0) - (hasLast ? 1 : 0);
     const std::int64_t rest = all + embedding + loss - (hasFirst ? parallel.firstStageLayers.value : 0)
         - (hasLast ? parallel.lastStageLayers.value : 0);
@@ -45,6 +57,9 @@ std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
 
 std::int64_t PipelineSplit::layers(std::int64_t stage) const
 {
+    if (!m_explicit.empty()) {
+        return m_explicit[static_cast<std::size_t>(stage)];
+    }
     if (stage == 0) {
         return m_first;
     }
@@ -52,6 +67,21 @@ std::int64_t PipelineSplit::layers(std::int64_t stage) const
         return m_last;
     }
     return m_base + (stage - 1 + m_firstInner < m_remainder ? 1 : 0);
+}
+
+std::int64_t chunksPerStage(const TrainingPlan& plan)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    const std::int64_t stages = std::max<std::int64_t>(parallel.pp.value, 1);
+    if (parallel.layout.isKnown()) {
+        const auto layout = PipelineLayout::parse(parallel.layout.value, stages);
+        return layout ? layout->chunks() : 1;
+    }
+    const std::int64_t chunks = std::max<std::int64_t>(parallel.vpp.value, 1);
+    if (chunks > 1 || parallel.layersPerVstage.value < 1) {
+        return chunks;
+    }
+    return std::max<std::int64_t>(plan.model.layers.value / stages / parallel.layersPerVstage.value, 1);
 }
 
 } // namespace headroom

@@ -2,6 +2,7 @@
 #include "plan/validity.h"
 
 #include "plan/fields.h"
+#include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
 #include "units/number.h"
 
@@ -137,7 +138,7 @@ public:
             add(Severity::Warning, parallel.sp.origin,
                 Text{HEADROOM_TR("core", "sequence parallelism does nothing without tensor parallelism")});
         }
-        if (m_plan.model.layers.isKnown() && !PipelineSplit::of(m_plan)) {
+        if (checkLayout() && m_plan.model.layers.isKnown() && !PipelineSplit::of(m_plan)) {
             add(Severity::Error, parallel.pp.origin,
                 Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
                      {formatCount(m_plan.model.layers.value), formatCount(parallel.pp.value)}});
@@ -159,15 +160,44 @@ public:
         }
     }
 
+    /// False when it said what is wrong.
+    bool checkLayout()
+    {
+        const ParallelPlan& parallel = m_plan.parallel;
+        if (!parallel.layout.isKnown()) {
+            return true;
+        }
+        auto layout = PipelineLayout::parse(parallel.layout.value, parallel.pp.value);
+        if (!layout) {
+            add(Severity::Error, parallel.layout.origin, std::move(layout.error().text));
+            return false;
+        }
+        const bool countsMtp = m_plan.model.mtpLayers.isKnown() && layout->mtpLayers() != m_plan.model.mtpLayers.value;
+        const bool countsLayers = m_plan.model.layers.isKnown() && layout->layers() != m_plan.model.layers.value;
+        if (countsLayers) {
+            add(Severity::Error, parallel.layout.origin,
+                Text{HEADROOM_TR("core", "the pipeline layout has %1 layers, the model %2"),
+                     {formatCount(layout->layers()), formatCount(m_plan.model.layers.value)}});
+        } else if (countsMtp) {
+            add(Severity::Error, parallel.layout.origin,
+                Text{HEADROOM_TR("core", "the pipeline layout has %1 multi-token prediction layers, the model %2"),
+                     {formatCount(layout->mtpLayers()), formatCount(m_plan.model.mtpLayers.value)}});
+        }
+        return !countsLayers && !countsMtp;
+    }
+
     void checkInterleaving()
     {
         const ParallelPlan& parallel = m_plan.parallel;
         const auto split = PipelineSplit::of(m_plan);
-        if (parallel.vpp.value <= 1 || !m_plan.model.layers.isKnown() || !split) {
+        if (parallel.vpp.value <= 1 || parallel.layout.isKnown() || !m_plan.model.layers.isKnown() || !split) {
             return;
         }
         for (std::int64_t stage = 0; stage < split->stages(); ++stage) {
-            if (split->layers(stage) % parallel.vpp.value != 0) {
+            // Where they are counted, embedding and loss take the place of a layer in their chunk.
+            const std::int64_t embedding = parallel.embedInSplit.value && stage == 0 ? 1 : 0;
+            const std::int64_t loss = parallel.lossInSplit.value && stage == split->stages() - 1 ? 1 : 0;
+            if ((split->layers(stage) + embedding + loss) % parallel.vpp.value != 0) {
                 add(Severity::Error, parallel.vpp.origin,
                     Text{HEADROOM_TR("core", "%1 layers of a stage cannot be split into %2 chunks"),
                          {formatCount(split->layers(stage)), formatCount(parallel.vpp.value)}});

@@ -183,6 +183,25 @@ void TestFields::splitsLayers_data()
         "model.layers=8 parallel.pp=2 parallel.first_stage_layers=3 parallel.last_stage_layers=3")
                                    << QList<qint64>{};
     QTest::newRow("more stages than layers") << QByteArray("model.layers=2 parallel.pp=4") << QList<qint64>{};
+    QTest::newRow("embedding and loss are stages of their own")
+        << QByteArray("model.layers=2 parallel.pp=4 parallel.embed_in_split=true parallel.loss_in_split=true")
+        << QList<qint64>{0, 1, 1, 0};
+    // Megatron-LM's layouts, counted by hand.
+    QTest::newRow("layout") << QByteArray("model.layers=15 parallel.pp=8 parallel.layout=Et*3|(tt|)*6L")
+                            << QList<qint64>{3, 2, 2, 2, 2, 2, 2, 0};
+    QTest::newRow("layout with a rest") << QByteArray("model.layers=14 parallel.pp=7 parallel.layout=Et*2|(tt|)*5t|tL")
+                                        << QList<qint64>{};
+    QTest::newRow("layout of a real run")
+        << QByteArray("model.layers=61 parallel.pp=16 parallel.layout=Et*3|(tt|)*29,L") << QList<qint64>{};
+    QTest::newRow("layout in two chunks")
+        << QByteArray("model.layers=61 parallel.pp=16 parallel.layout=Et*3|(tt|)*29,m|L")
+        << QList<qint64>{5, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2};
+    QTest::newRow("nested layout") << QByteArray("model.layers=12 parallel.pp=4 parallel.layout=E((t|)*2t|)*3tttL")
+                                   << QList<qint64>{};
+    QTest::newRow("layers per stage") << QByteArray("model.layers=32 parallel.pp=4 parallel.layout=8,8,7,9")
+                                      << QList<qint64>{8, 8, 7, 9};
+    QTest::newRow("layers per chunk") << QByteArray("model.layers=32 parallel.pp=2 parallel.layout=[8,8,7,9]")
+                                      << QList<qint64>{15, 17};
     QTest::newRow("absurd") << QByteArray("model.layers=1000000000000000 parallel.pp=1000000000000") << QList<qint64>{};
 }
 
@@ -212,6 +231,23 @@ void TestFields::validates_data()
     row("world and data parallel", "parallel.world=16 parallel.tp=4 parallel.dp=2", "are 8 GPUs, not 16");
     row("world agrees", "parallel.world=16 parallel.tp=4 parallel.dp=4", "");
     row("chunks", "parallel.pp=4 parallel.vpp=4", "chunks");
+    row("chunks of counted embedding and loss",
+        "model.layers=22 parallel.pp=4 parallel.vpp=3 parallel.embed_in_split=true parallel.loss_in_split=true", "");
+    row("chunks without them", "model.layers=22 parallel.pp=4 parallel.vpp=3", "chunks");
+    row("layout", "model.layers=15 parallel.pp=8 parallel.layout=Et*3|(tt|)*6L", "");
+    row("layout of another model", "parallel.pp=8 parallel.layout=Et*3|(tt|)*6L", "has 15 layers, the model 24");
+    row("layout with other prediction layers",
+        "model.layers=15 model.mtp_layers=2 parallel.pp=8 parallel.layout=Et*3|(tt|)*6mL", "multi-token prediction");
+    row("layout that goes round unevenly", "parallel.pp=5 parallel.layout=Et*3|(tt|)*6L", "do not go round 5 stages");
+    row("layout with an unknown letter", "parallel.pp=2 parallel.layout=Ex|L", "“x”");
+    row("layout without an embedding", "parallel.pp=2 parallel.layout=tt|tL", "embedding at the start");
+    row("layout with a late embedding", "parallel.pp=2 parallel.layout=tE|tL", "does not come first");
+    row("layout with an early loss", "parallel.pp=2 parallel.layout=EtL|tL", "loss at the end");
+    row("layout left open", "parallel.pp=2 parallel.layout=E(t|L", "close a parenthesis");
+    row("layout closed too often", "parallel.pp=2 parallel.layout=Et)|L", "that is not open");
+    row("layout without a number", "parallel.pp=2 parallel.layout=Et*|L", "no number");
+    row("endless layout", "parallel.pp=2 parallel.layout=E((((t*9999)*9999)*9999)*9999)|L", "than any model");
+    row("deep layout", "parallel.pp=2 parallel.layout=E((((((((((((((((((((((((t|L", "than any model");
     row("experts", "moe.experts=6 parallel.ep=4", "does not divide moe.experts");
     QTest::newRow("no model") << QByteArray("batch.micro=1") << QByteArray("model.layers is not known");
 }
