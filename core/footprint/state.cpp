@@ -146,9 +146,8 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     const double second = bytesPerElement(types.optV);
     StateRecipe recipe;
     recipe.parameter = bytesPerElement(types.params);
-    const bool isQuantised
-        = types.params == DataType::Nf4 || types.params == DataType::Int8 || types.params == DataType::Fp8;
-    recipe.otherParameter = isQuantised ? bytesPerElement(DataType::Bf16) : recipe.parameter;
+    const bool hasOtherType = isQuantised(types.params) || types.params == DataType::Fp8;
+    recipe.otherParameter = hasOtherType ? bytesPerElement(DataType::Bf16) : recipe.parameter;
     recipe.gradient = bytesPerElement(types.grads);
     recipe.gradientCopy = types.id == "megatron-fp16" && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
     recipe.master = bytesPerElement(types.master);

@@ -77,6 +77,9 @@ void ModuleGraph::countUses()
         result.lastReader = std::max(result.lastReader, static_cast<std::int16_t>(i));
         result.savers = static_cast<std::int16_t>(result.savers + (operation.savesResult && isActive(operation)));
     }
+    for (TensorData& tensor : m_tensors) {
+        tensor.lastReader = tensor.isNamed ? static_cast<std::int16_t>(m_operations.size() - 1) : tensor.lastReader;
+    }
 }
 
 Tape::Slot ModuleGraph::gather(const Options& options, TapeWriter& writer)

@@ -83,6 +83,8 @@ public:
     [[nodiscard]] bool needsGradient(Tensor tensor) const { return m_tensors[index(tensor)].needsGradient; }
     /// Something beside the operations refers to it until the end of the backward.
     void hold(Tensor tensor) { m_tensors[index(tensor)].isHeld = true; }
+    /// A variable of the module refers to it until its forward returns.
+    void keepThroughForward(Tensor tensor) { m_tensors[index(tensor)].isNamed = true; }
     /// What a selective checkpoint stores; with any call everything else is rebuilt in backward.
     void store(Tensor tensor);
 
@@ -107,7 +109,7 @@ private:
         std::int64_t bytes = 0;
         TensorKind kind{};
         Tensor base = none; ///< the tensor whose storage this is
-        bool needsGradient = false, isHeld = false, isStored = false;
+        bool needsGradient = false, isHeld = false, isStored = false, isNamed = false;
         std::int16_t lastReader = -1, savers = 0;
         Tape::Slot slot = Tape::none;
         std::int16_t gradient = -1; ///< index into m_gradients

@@ -291,6 +291,7 @@ double turnsOfAllStages(const RankShape& shape)
 
 Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
 {
+    program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(false);
     for (Piece& piece : program.pieces) {
         piece.expertParameters.clear(); // few profiles have any
     }

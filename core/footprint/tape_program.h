@@ -61,6 +61,7 @@ struct ModelProgram
     PersistentStorages persistents;
     std::vector<StageProgram> stages;
     bool hasOwnState = false;
+    bool usesExpandableSegments = false; ///< of the caching allocator
 };
 
 /// Fails with the input that is missing or that no tape describes.

@@ -38,6 +38,7 @@ struct TorchHabits
     StepImplementation step = StepImplementation::Foreach;
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false;
+    bool setsExpandableSegments = false; ///< its launcher does
 };
 /// Null when no such profile is known.
 [[nodiscard]] const TorchHabits* torchHabits(std::string_view profile);
@@ -55,6 +56,7 @@ struct TorchShape
     std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
     bool isCompiled = false, hasFusedNorm = false, hasFusedGate = false, repeatsKv = true;
     LossPath loss = LossPath::Upcast;
+    bool isLossCompiled = false;
     bool keepsLogits = false; ///< the 16-bit logits stay referenced during backward
     std::int64_t lossChunks = 8;
     TorchSharding sharding = TorchSharding::None;
@@ -72,6 +74,7 @@ struct TorchShape
     std::int64_t compute = 2, gradient = 2, reduced = 4;
     double weight = 2, frozen = 2, frozenMatrix = 2, master = 4, moments = 8, adapterMoments = 8;
     double otherMoments = 8; ///< of tables and vectors
+    std::int64_t reduceBucket = 0; ///< elements, 0: not known
     double factored = 0; ///< per row and column
 
     bool checkpoints = false, storesSelectively = false, offloadsInputs = false;

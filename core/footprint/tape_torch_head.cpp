@@ -56,6 +56,7 @@ private:
         op.sharedWeight = c.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         const Tensor result = m_graph.apply(std::move(op));
+        m_graph.keepThroughForward(result); // the loop's own variable, deleted once the loss is there
         if (c.keepsLogits) {
             m_graph.hold(result);
         }
@@ -93,7 +94,8 @@ private:
         const std::int64_t chunk = m_logits / std::max<std::int64_t>(c.lossChunks, 1);
         Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}, .saves = {true}};
         op.keeps = {{HeadStates, m_graph.bytesOf(states)}};
-        op.forwardWork = chunk * 12;
+        // Logits and their gradient where the loss is compiled, else both and log-softmax in fp32 too.
+        op.forwardWork = chunk * (c.isLossCompiled ? 2 * c.compute : 12);
         op.weight = c.trainsEmbeddings ? m_weight : 0;
         op.sharedWeight = c.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;

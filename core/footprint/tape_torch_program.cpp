@@ -20,6 +20,7 @@ Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habi
     rank.sequenceShards = shape.sequenceShards;
     rank.microBatches = microBatchesPerStep(plan);
     program.hasOwnState = true;
+    program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(habits.setsExpandableSegments);
     program.persistents.all.clear();
     program.pieces.resize(3);
     writeTorchEmbedding(shape, program.persistents, program.pieces[0]);

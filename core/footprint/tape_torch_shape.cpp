@@ -157,22 +157,22 @@ void readPrecision(const TrainingPlan& plan, TorchShape& shape)
 {
     const PrecisionRecipe types = effectivePrecision(plan);
     const StateRecipe recipe = stateRecipe(plan);
-    const bool isQuantised = types.params == DataType::Nf4 || types.params == DataType::Int8;
     // Mixed precision of FSDP casts what it gathers; autocast casts in every module.
     const bool isMixed
         = plan.precision.autocast.value || (shape.sharding == TorchSharding::Fsdp && plan.precision.reduce.isKnown());
     shape.castsWeights = plan.precision.autocast.value && types.params == DataType::Fp32;
     shape.compute = types.params == DataType::Fp32 && !isMixed ? 4 : 2;
-    shape.weight = isQuantised ? recipe.otherParameter : recipe.parameter;
+    shape.quantises = isQuantised(types.params);
+    shape.weight = shape.quantises ? recipe.otherParameter : recipe.parameter;
     shape.frozen = recipe.otherParameter;
     shape.frozenMatrix = recipe.parameter;
-    shape.quantises = isQuantised;
     shape.gradient = wholeBytes(types.grads);
     shape.reduced = plan.precision.reduce.isKnown() ? wholeBytes(plan.precision.reduce.value) : shape.compute;
     shape.master = recipe.master;
     shape.moments = recipe.moments;
     shape.otherMoments = recipe.otherMoments;
     shape.factored = recipe.factored;
+    shape.reduceBucket = std::max<std::int64_t>(plan.shard.reduceBucket.valueOr(0), 0);
 }
 
 void readTrained(const TrainingPlan& plan, TorchShape& shape)
@@ -232,6 +232,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.hasFusedGate = shape.isCompiled || isLiger;
     shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);
     shape.loss = lossPath(plan, habits);
+    shape.isLossCompiled = plan.implementation.compiledLoss.valueOr(false);
     // The chunked loss of torchtitan came with groups for embedding and output layer (parallelize_llama.py, 2025).
     shape.gathersHeadAlone = shape.loss == LossPath::ChunkedHead && habits.supportsTensorParallel;
     shape.keepsLogits = plan.implementation.keepsLogits.valueOr(false);

@@ -39,7 +39,13 @@ public:
             const double elements = static_cast<double>(tensor.elements());
             const double frozen = tensor.kind == Matrix ? c.frozenMatrix : c.frozen;
             const double own = isAdapter ? static_cast<double>(c.adapterElement) : c.weight;
-            addParameter(elements * (trains ? own : frozen));
+            if (c.quantises && !trains && tensor.kind == Matrix) {
+                const double packed = frozen < 1 ? 0.5 : 1; // the constants of its groups are tensors of their own
+                addParameter(elements * packed);
+                addParameter(elements * (frozen - packed));
+            } else {
+                addParameter(elements * (trains ? own : frozen));
+            }
             if (trains && !c.trainsModel && !isAdapter) {
                 addParameter(elements * frozen); // the original stays beside its trained copy
             }
@@ -110,7 +116,9 @@ private:
         if (c.sharding == TorchSharding::Ddp) {
             add(m_tensors.resident, ReduceBuffer, m_gradients); // buckets beside .grad (theory.md 5.1)
         } else if (isDeepSpeed()) {
-            const double bucket = std::min(reduceBucket, m_elements) * static_cast<double>(c.gradient);
+            const double elements
+                = c.reduceBucket > 0 ? static_cast<double>(c.reduceBucket) : std::min(reduceBucket, m_elements);
+            const double bucket = elements * static_cast<double>(c.gradient);
             // Stage 1 makes it for the reduction and drops it.
             add(c.sharding == TorchSharding::Zero1 ? m_tensors.temporaries : m_tensors.resident, ReduceBuffer, bucket);
         }

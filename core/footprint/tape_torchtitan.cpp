@@ -3,6 +3,7 @@
 // in Python (models/norms.py), keys and values expanded (models/llama/model.py); the output dropped before the loss is
 // differentiated (train.py, del pred). The selective policy of parallelize_llama.py stores attention and every second
 // product in call order: wq, wv, w1, w2; the eager cache keeps w2's although no backward reads it.
+// run_train.sh sets expandable segments.
 #include "footprint/tape_torch.h"
 
 namespace headroom {
@@ -11,6 +12,7 @@ const TorchHabits torchtitanHabits{.profile = "torchtitan",
                                    .cachesDeadResults = true,
                                    .keepsLastBlockGathered = true,
                                    .step = StepImplementation::Fused,
-                                   .supportsTensorParallel = true};
+                                   .supportsTensorParallel = true,
+                                   .setsExpandableSegments = true};
 
 } // namespace headroom

@@ -162,6 +162,7 @@ template <class Group, class Visitor> void visitShard(Group& group, Visitor&& vi
     visit("shard.strategy", group.strategy);
     visit("shard.reshard_after_forward", group.reshardAfterForward);
     visit("shard.dist_opt_instances", group.distOptInstances);
+    visit("shard.reduce_bucket", group.reduceBucket);
     visit("shard.offload_optimizer", group.offloadOptimizer);
     visit("shard.offload_optimizer_fraction", group.offloadOptimizerFraction);
     visit("shard.offload_params", group.offloadParams);
@@ -230,6 +231,7 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.loss_chunks", group.lossChunks);
     visit("implementation.keeps_logits", group.keepsLogits);
     visit("implementation.repeat_kv", group.repeatKv);
+    visit("implementation.expandable_segments", group.expandableSegments);
 }
 
 template <class Group, class Visitor> void visitLora(Group& group, Visitor&& visit)

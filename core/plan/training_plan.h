@@ -114,6 +114,7 @@ struct ShardPlan
     Count fsdpVersion;
     Name strategy, reshardAfterForward;
     Count distOptInstances;
+    Count reduceBucket; ///< elements of DeepSpeed's buckets for gradients, all that overlap together
     Flag offloadOptimizer{false};
     Real offloadOptimizerFraction;
     Flag offloadParams{false}, offloadActivations{false};
@@ -172,6 +173,7 @@ struct ImplementationPlan
     Flag compiledLoss; ///< and of the loss
     Count lossChunks; ///< parts that a chunked loss works on one after the other
     Flag keepsLogits; ///< the training loop still refers to the model's output while backward runs
+    Flag expandableSegments; ///< PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
     Flag repeatKv; ///< keys and values are expanded to all heads before attention
 };
 

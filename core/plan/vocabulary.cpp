@@ -50,7 +50,7 @@ constexpr std::array<Spelling<Granularity>, 4> granularities{{
     {"null", Granularity::None},
 }};
 
-constexpr std::array<Spelling<DataType>, 19> dataTypes{{
+constexpr std::array<Spelling<DataType>, 22> dataTypes{{
     {"none", DataType::None},
     {"fp32", DataType::Fp32},
     {"bf16", DataType::Bf16},
@@ -58,6 +58,9 @@ constexpr std::array<Spelling<DataType>, 19> dataTypes{{
     {"fp8", DataType::Fp8},
     {"int8", DataType::Int8},
     {"nf4", DataType::Nf4},
+    {"int4", DataType::Int4},
+    {"gptq", DataType::Int4},
+    {"awq", DataType::Int4},
     {"float32", DataType::Fp32},
     {"float", DataType::Fp32},
     {"32", DataType::Fp32},
@@ -159,6 +162,8 @@ double bytesPerElement(DataType type)
         return 1.0 + 4.0 / 256.0; // one fp32 scale per block of 256 (bitsandbytes optim/optimizer.py)
     case DataType::Nf4:
         return (4.0 + 8.0 / 64.0 + 32.0 / (64.0 * 256.0)) / 8.0; // QLoRA, arXiv:2305.14314 section 3
+    case DataType::Int4:
+        return (4.0 + (16.0 + 4.0) / 128.0) / 8.0; // GPTQ, arXiv:2210.17323, as packed by AutoGPTQ
     }
     return 0.0;
 }

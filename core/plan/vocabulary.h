@@ -27,7 +27,7 @@ enum class Schedule : std::uint8_t {
 
 enum class Granularity : std::uint8_t { None, Selective, Full };
 
-enum class DataType : std::uint8_t { None, Fp32, Bf16, Fp16, Fp8, Int8, Nf4 };
+enum class DataType : std::uint8_t { None, Fp32, Bf16, Fp16, Fp8, Int8, Nf4, Int4 };
 
 /// Components of a footprint in stacking order (DESIGN 3). Static state is the first three.
 enum class Component : std::uint8_t {
@@ -58,7 +58,12 @@ template <> std::optional<Granularity> fromName<Granularity>(std::string_view te
 template <> std::optional<DataType> fromName<DataType>(std::string_view text);
 
 /// Bytes per element (theory.md 2.1): int8 moments carry one fp32 scale per block of 256, nf4 weights their
-/// double-quantised constants.
+/// double-quantised constants, int4 weights (GPTQ, AWQ) a scale and a zero point per group of 128.
 [[nodiscard]] double bytesPerElement(DataType type);
+/// Weights of such a type are frozen and dequantised where they are used.
+[[nodiscard]] constexpr bool isQuantised(DataType type)
+{
+    return type == DataType::Int8 || type == DataType::Nf4 || type == DataType::Int4;
+}
 
 } // namespace headroom

@@ -49,7 +49,9 @@ std::int64_t walkedMicroBatches(const ModelProgram& program, const StageProgram&
 
 StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
 {
-    ReplayReader reader(program, stage, options);
+    ReplayOptions ownOptions = options;
+    ownOptions.allocator.expandableSegments |= program.usesExpandableSegments;
+    ReplayReader reader(program, stage, ownOptions);
     StepWalk<ReplayReader>::Memory memory;
     StepWalk<ReplayReader> walk(program.shape, stage, reader, memory);
     const std::int64_t microBatches = walkedMicroBatches(program, stage, options);

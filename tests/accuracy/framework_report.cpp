@@ -73,6 +73,14 @@ int main(int argc, char** argv)
                             gib(other.steadyAllocated), gib(other.peakAllocated), gib(other.peakReserved));
             }
         }
+        if (argc > 2) {
+            for (int k = 0; k < tensorKindCount; ++k) {
+                const Bytes b = replay.peakTensors[static_cast<std::size_t>(k)];
+                if (gib(b) > 0.05) {
+                    std::printf("    %-24s %7.3f\n", std::string(nameOf(static_cast<TensorKind>(k))).c_str(), gib(b));
+                }
+            }
+        }
         const double value = predicted(entry, replay);
         const double error = value / entry.measuredGib - 1;
         errors[entry.framework].push_back(error);
