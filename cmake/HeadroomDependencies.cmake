@@ -9,6 +9,9 @@ if(NOT TARGET yaml-cpp::yaml-cpp)
     # 0.7 (Debian 12) names its target yaml-cpp, 0.8 yaml-cpp::yaml-cpp.
     add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
+find_package(tomlplusplus REQUIRED)
+set_package_properties(tomlplusplus PROPERTIES TYPE REQUIRED URL "https://github.com/marzer/tomlplusplus"
+                       PURPOSE "reads configs in TOML")
 find_package(tl-expected REQUIRED)
 set_package_properties(tl-expected PROPERTIES TYPE REQUIRED URL "https://github.com/TartanLlama/expected"
                        PURPOSE "errors as values")

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2034 # used by the scripts that source this file
 runPackages=(
     cmake ninja-build g++
-    libfmt-dev libyaml-cpp-dev libexpected-dev libcli11-dev nlohmann-json3-dev
+    libfmt-dev libyaml-cpp-dev libtomlplusplus-dev libexpected-dev libcli11-dev nlohmann-json3-dev
     pkgconf libvectorscan-dev libpcre2-dev zlib1g-dev libzstd-dev libsimdjson-dev
     qt6-base-dev qt6-svg-dev qt6-tools-dev qt6-tools-dev-tools qt6-l10n-tools qt6-translations-l10n
     libqcustomplot-dev

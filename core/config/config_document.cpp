@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_document.h"
 
-#include "config/config_splice.h"
-#include "config/effective_settings.h"
+#include "config/config_syntax.h"
 #include "config/file_bytes.h"
 #include "config/key_path.h"
 #include "config/scalar_text.h"
-#include "config/yaml_source.h"
-#include "config/yaml_tree.h"
+#include "units/number.h"
 
 #include <algorithm>
 #include <map>
@@ -65,18 +63,6 @@ std::optional<Problem> encodingProblem(std::string_view bytes, const std::string
     return std::nullopt;
 }
 
-Result<void> checkRoot(const YamlTree& tree, const std::string& name)
-{
-    if (tree.root == YamlNode::none || tree[tree.root].isNull) {
-        return failure(Text{HEADROOM_TR("core", "the file holds no settings, only comments or blanks")}, name);
-    }
-    if (tree[tree.root].kind != YamlNode::Kind::Map) {
-        return failure(Text{HEADROOM_TR("core", "the file is not a mapping of keys to values")}, name,
-                       tree[tree.root].line);
-    }
-    return {};
-}
-
 using Leaves = std::map<std::string, const Setting*>;
 
 Leaves leavesOf(const ConfigDocument& document)
@@ -126,15 +112,40 @@ bool mayVanish(const Setting& leaf, std::span<const ConfigEdit> edits)
     });
 }
 
+/// A leaf that changes with an intended one: made from a variable that was to be changed, the variable that an intended
+/// leaf takes its whole text from, or a name (a folder, a title) that this variable is a part of.
+bool mayFollow(const Setting& leaf, const Leaves& old, const std::map<std::string, std::string>& intended)
+{
+    const auto isMadeFrom = [&](const std::string& source) {
+        return std::find(leaf.sources.begin(), leaf.sources.end(), source) != leaf.sources.end();
+    };
+    const bool isName = !leaf.sources.empty() && !parseReal(leaf.text);
+    return std::any_of(intended.begin(), intended.end(), [&](const auto& edit) {
+        const auto found = old.find(edit.first);
+        if (found == old.end()) {
+            return false;
+        }
+        const Setting& edited = *found->second;
+        const auto& sources = edited.sources;
+        return (edited.isDefinition && isMadeFrom(edit.first))
+            || (leaf.isDefinition && edited.begin == leaf.begin
+                && std::find(sources.begin(), sources.end(), leaf.key) != sources.end())
+            || (isName && leaf.begin != edited.begin && std::any_of(sources.begin(), sources.end(), isMadeFrom));
+    });
+}
+
 /// Exactly the intended leaves differ between the two; otherwise the reason.
-Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, std::span<const ConfigEdit> edits)
+Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, std::span<const ConfigEdit> edits,
+                    const ConfigSyntax& syntax)
 {
     const auto intended = intendedLeaves(edits);
     const Leaves old = leavesOf(before);
     const Leaves fresh = leavesOf(after);
     for (const auto& [key, text] : intended) {
         const auto found = fresh.find(key);
-        if (found == fresh.end() || !meansTheSame(textOf(*found->second), text)) {
+        const bool isSaid
+            = found == fresh.end() ? syntax.isSaidByAbsence(text) : meansTheSame(textOf(*found->second), text);
+        if (!isSaid) {
             return failure(
                 Text{HEADROOM_TR("core", "“%1” can't be set to “%2” without rewriting more of the file"), {key, text}},
                 before.name());
@@ -142,8 +153,9 @@ Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, s
     }
     for (const auto& [key, setting] : old) {
         const auto found = fresh.find(key);
-        const bool isKept = found != fresh.end() ? intended.contains(key) || isSameLeaf(*setting, *found->second)
-                                                 : mayVanish(*setting, edits);
+        const bool isKept = found != fresh.end()
+            ? intended.contains(key) || isSameLeaf(*setting, *found->second) || mayFollow(*setting, old, intended)
+            : intended.contains(key) || mayVanish(*setting, edits);
         if (!isKept) {
             return failure(
                 Text{HEADROOM_TR("core", "the change would also change “%1”, which shares the value of line %2"),
@@ -160,10 +172,13 @@ Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, s
     return {};
 }
 
-bool isAlreadySo(const ConfigDocument& document, const ConfigEdit& edit)
+bool isAlreadySo(const ConfigDocument& document, const ConfigEdit& edit, const ConfigSyntax& syntax)
 {
     if (!edit.items) {
         const Setting* setting = document.find(edit.key);
+        if (setting == nullptr && syntax.isSaidByAbsence(edit.value)) {
+            return true;
+        }
         // Quoted "null" is a word, not nothing.
         return setting && (isNull(*setting) ? isNullText(edit.value) : meansTheSame(setting->text, edit.value));
     }
@@ -201,20 +216,13 @@ Result<ConfigDocument> ConfigDocument::parse(std::string bytes, std::string name
         return tl::unexpected(std::move(*problem));
     }
     ConfigDocument document;
-    auto tree = parseYaml(bytes, name);
-    if (!tree) {
-        return tl::unexpected(tree.error());
+    auto reading = readSyntax(bytes, name);
+    if (!reading) {
+        return tl::unexpected(reading.error());
     }
-    if (auto checked = checkRoot(*tree, name); !checked) {
-        return tl::unexpected(checked.error());
-    }
-    document.m_problems = std::move(tree->problems);
-    auto settings = effectiveSettings(*tree, name, document.m_problems);
-    if (!settings) {
-        return tl::unexpected(settings.error());
-    }
-    document.m_settings = std::move(*settings);
-    document.m_tree = std::make_shared<const YamlTree>(std::move(*tree));
+    document.m_settings = std::move(reading->settings);
+    document.m_problems = std::move(reading->problems);
+    document.m_syntax = std::move(reading->syntax);
     document.m_bytes = std::move(bytes);
     document.m_name = std::move(name);
     return document;
@@ -233,11 +241,13 @@ Result<ConfigDocument> ConfigDocument::set(std::span<const ConfigEdit> edits) co
 {
     ConfigDocument document = *this;
     // One after the other: an edit may add the mapping that the next one needs.
-    for (const ConfigEdit& edit : edits) {
-        if (isAlreadySo(document, edit)) {
+    std::vector<ConfigEdit> normalised;
+    for (const ConfigEdit& given : edits) {
+        const ConfigEdit& edit = normalised.emplace_back(m_syntax->normalised(given));
+        if (isAlreadySo(document, edit, *m_syntax)) {
             continue;
         }
-        auto bytes = spliced(document.m_bytes, *document.m_tree, m_name, edit);
+        auto bytes = document.m_syntax->spliced(document.m_bytes, m_name, edit);
         if (!bytes) {
             return tl::unexpected(bytes.error());
         }
@@ -250,7 +260,7 @@ Result<ConfigDocument> ConfigDocument::set(std::span<const ConfigEdit> edits) co
         }
         document = std::move(*changed);
     }
-    if (auto verified = verify(*this, document, edits); !verified) {
+    if (auto verified = verify(*this, document, normalised, *m_syntax); !verified) {
         return tl::unexpected(verified.error());
     }
     return document;

@@ -15,7 +15,7 @@
 
 namespace headroom {
 
-struct YamlTree;
+class ConfigSyntax;
 
 enum class ScalarStyle : std::uint8_t { Plain, SingleQuoted, DoubleQuoted, Block, MultiLine, Empty };
 
@@ -30,6 +30,9 @@ struct Setting
     std::int64_t line = 0; ///< 1-based; for an alias the anchor's line
     bool viaAlias = false; ///< the text stands at an anchor that other keys share
     bool viaMerge = false; ///< comes from a merged (<<) mapping
+    bool isKnown = true; ///< false: only a running program knows; `text` is then the expression
+    bool isDefinition = false; ///< a variable, which other settings may take their text from
+    std::vector<std::string> sources = {}; ///< definitions that `text` is made from
 };
 
 struct ConfigEdit
@@ -46,8 +49,9 @@ struct ConfigEdit
 class ConfigDocument
 {
 public:
-    /// Fails with a sentence for anything that is not a readable YAML or JSON mapping: no permission, a directory,
-    /// binary content, more than maxFileBytes, nesting or alias expansion beyond the limits, cycles.
+    /// The syntax is that of the name's ending (.toml, .sh, .py, …) or first line, else YAML or JSON. Fails with a
+    /// sentence for anything that can't be read in it: no permission, a directory, binary content, more than
+    /// maxFileBytes, nesting or alias expansion beyond the limits, cycles.
     [[nodiscard]] static Result<ConfigDocument> open(const std::filesystem::path& path);
     /// `name` stands for the file in messages.
     [[nodiscard]] static Result<ConfigDocument> parse(std::string bytes, std::string name);
@@ -75,7 +79,7 @@ public:
 private:
     std::string m_name;
     std::string m_bytes;
-    std::shared_ptr<const YamlTree> m_tree; ///< where everything stands, for set()
+    std::shared_ptr<const ConfigSyntax> m_syntax; ///< where everything stands, for set()
     std::vector<Setting> m_settings;
     std::vector<Problem> m_problems;
 };

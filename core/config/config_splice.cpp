@@ -37,7 +37,8 @@ public:
     {
     }
 
-    Result<std::string> apply(Steps steps);
+    /// `bytes` with what has to be changed in them.
+    Result<std::string> apply(Steps steps, const std::string& bytes);
 
 private:
     using Outcome = Result<std::vector<Insertion>>;
@@ -348,13 +349,13 @@ Splicer::Outcome Splicer::visit(std::size_t index, Steps steps, ScalarPlace plac
         node.line);
 }
 
-Result<std::string> Splicer::apply(Steps steps)
+Result<std::string> Splicer::apply(Steps steps, const std::string& bytes)
 {
     auto insertions = visit(m_tree.root, steps, {});
     if (!insertions) {
         return tl::unexpected(insertions.error());
     }
-    std::string result(m_source.text());
+    std::string result = bytes;
     for (auto insertion = insertions->rbegin(); insertion != insertions->rend(); ++insertion) {
         result.replace(insertion->begin, insertion->end - insertion->begin, insertion->text);
     }
@@ -363,14 +364,14 @@ Result<std::string> Splicer::apply(Steps steps)
 
 } // namespace
 
-Result<std::string> spliced(const std::string& bytes, const YamlTree& tree, const std::string& name,
-                            const ConfigEdit& edit)
+Result<std::string> spliced(const std::string& bytes, const std::string& readable, const YamlTree& tree,
+                            const std::string& name, const ConfigEdit& edit)
 {
     const auto steps = parseKey(edit.key);
     if (!steps) {
         return failure(Text{HEADROOM_TR("core", "“%1” is not a key"), {edit.key}}, name);
     }
-    return Splicer(bytes, name, tree, edit).apply(*steps);
+    return Splicer(readable, name, tree, edit).apply(*steps, bytes);
 }
 
 } // namespace headroom

@@ -10,8 +10,9 @@
 namespace headroom {
 
 /// The bytes of a config file with one value changed, added or made explicit, and nothing else touched. The caller
-/// parses the result again and compares; `tree` is that of the bytes, `name` stands for the file in messages.
-[[nodiscard]] Result<std::string> spliced(const std::string& bytes, const YamlTree& tree, const std::string& name,
-                                          const ConfigEdit& edit);
+/// parses the result again and compares; `tree` is that of `readable`, the bytes with what YAML does not know blanked
+/// out, `name` stands for the file in messages.
+[[nodiscard]] Result<std::string> spliced(const std::string& bytes, const std::string& readable, const YamlTree& tree,
+                                          const std::string& name, const ConfigEdit& edit);
 
 } // namespace headroom

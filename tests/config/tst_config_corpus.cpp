@@ -47,7 +47,8 @@ private slots:
 void TestConfigCorpus::corpusRoundTrip_data()
 {
     QTest::addColumn<QString>("path");
-    QDirIterator files(QDir(HEADROOM_SHARED).filePath("corpus/configs"), {"*.yaml", "*.yml", "*.json"}, QDir::Files);
+    QDirIterator files(QDir(HEADROOM_SHARED).filePath("corpus/configs"),
+                       {"*.yaml", "*.yml", "*.json", "*.toml", "*.sh", "*.py"}, QDir::Files);
     int count = 0;
     while (files.hasNext()) {
         const QString path = files.next();
