@@ -19,6 +19,7 @@ find_package(CLI11 REQUIRED)
 set_package_properties(CLI11 PROPERTIES TYPE REQUIRED URL "https://github.com/CLIUtils/CLI11"
                        PURPOSE "the command line of headroom-cli")
 find_package(nlohmann_json REQUIRED)
+find_package(simdjson 3.0 REQUIRED)
 set_package_properties(nlohmann_json PROPERTIES TYPE REQUIRED URL "https://github.com/nlohmann/json"
                        PURPOSE "the JSON that headroom-cli prints")
 
