@@ -10,6 +10,8 @@ enum ExitCode { Holds = 0, DoesNotHold = 1, BadInput = 2 };
 
 // Each adds its subcommand to `app`; when that was given, the callback runs it and stores the exit code.
 void addEstimate(CLI::App& app, int& exitCode);
+void addCompare(CLI::App& app, int& exitCode);
+void addLoss(CLI::App& app, int& exitCode);
 void addFit(CLI::App& app, int& exitCode);
 void addLog(CLI::App& app, int& exitCode);
 void addCheck(CLI::App& app, int& exitCode);

@@ -19,6 +19,8 @@ int main(int argc, char** argv)
         addEstimate(app, exitCode);
         addFit(app, exitCode);
         addLog(app, exitCode);
+        addCompare(app, exitCode);
+        addLoss(app, exitCode);
         addCheck(app, exitCode);
         addSet(app, exitCode);
         addCatalogs(app, exitCode);

@@ -54,6 +54,9 @@ private slots:
     void estimateTells_data();
     void estimateTells();
     void fitFindsTheChange();
+    void compareTellsWhatChanged();
+    void lossTellsWhatDiffers_data();
+    void lossTellsWhatDiffers();
     void logFindsThePeaks();
     void checkHolds_data();
     void checkHolds();
@@ -180,6 +183,59 @@ void TestCli::fitFindsTheChange()
     }
     QVERIFY(run({"fit", "a.yaml"}).err.contains("--capacity"));
     QCOMPARE(run({"fit", "a.yaml", "--capacity", "80GiB", "--margin", "200%"}).code, 2);
+}
+
+void TestCli::compareTellsWhatChanged()
+{
+    write("b.yaml",
+          QByteArray(example).replace("micro_batch_size: 2", "micro_batch_size: 1").replace("steps: 8", "steps: 16"));
+    const auto plans = run({"compare", "a.yaml", "b.yaml", "--json"}).json();
+    QCOMPARE(plans["changes"].size(), 1U);
+    QCOMPARE(plans["changes"][0]["variable"].get<std::string>(), std::string("batch.micro"));
+    QVERIFY(plans["before"]["is_estimate"].get<bool>());
+
+    // The same peaks although recompute was switched on: it was never loaded.
+    write("c.yaml",
+          QByteArray(example)
+              .replace("enabled: false", "enabled: true")
+              .replace("granularity: none", "granularity: full"));
+    const Outcome same = run({"compare", "train.log", "train.log", "--config", "a.yaml", "--other-config", "c.yaml"});
+    QCOMPARE(same.code, 1);
+    QVERIFY(same.out.contains("had no effect"));
+
+    write("after.log", QByteArray(logText).replace("40.5GiB", "30.5GiB").replace("31.25", "29"));
+    const Outcome fell = run({"compare", "train.log", "after.log", "--json"});
+    QCOMPARE(fell.code, 0);
+    QCOMPARE(fell.json()["after"]["peak_allocated_bytes"].get<std::int64_t>(), 61 * (std::int64_t{1} << 29));
+    QCOMPARE(fell.json()["findings"][0]["id"].get<std::string>(), std::string("peak-fell"));
+}
+
+void TestCli::lossTellsWhatDiffers_data()
+{
+    QTest::addColumn<double>("drift");
+    QTest::addColumn<int>("code");
+    QTest::newRow("identical") << 0.0 << 0;
+    QTest::newRow("drift") << 0.01 << 1;
+}
+
+void TestCli::lossTellsWhatDiffers()
+{
+    QFETCH(double, drift);
+    QFETCH(int, code);
+    QByteArray first;
+    QByteArray second;
+    for (int step = 1; step <= 30; ++step) {
+        const double loss = 10.0 / step;
+        first += "{\"step\": " + QByteArray::number(step) + ", \"loss\": " + QByteArray::number(loss) + "}\n";
+        second += "{\"step\": " + QByteArray::number(step) + ", \"loss\": " + QByteArray::number(loss + drift * step)
+            + "}\n";
+    }
+    write("a.jsonl", first);
+    write("b.jsonl", second);
+    const Outcome outcome = run({"loss", "a.jsonl", "b.jsonl", "--json"});
+    QCOMPARE(outcome.code, code);
+    QCOMPARE(outcome.json()["verdict"].get<std::string>(), std::string(drift > 0 ? "drift" : "identical"));
+    QCOMPARE(run({"loss", "a.jsonl", "a.yaml"}).code, 2);
 }
 
 void TestCli::logFindsThePeaks()

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+#include "inputs.h"
+#include "json.h"
+#include "report.h"
+#include "table.h"
+
+#include "insight/loss_check.h"
+#include "runlog/loss_lines.h"
+#include "runlog/read_log.h"
+#include "units/number.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace headroom::cli {
+
+namespace {
+
+struct Options
+{
+    std::vector<std::string> files;
+    std::string firstConfig, secondConfig;
+    double tolerance = 0;
+    std::int64_t window = 30;
+    bool json = false;
+};
+
+/// Losses of a file of JSON lines, or of a log whose lines carry one.
+Result<LossSeries> openLosses(const std::string& path, std::vector<Problem>& problems)
+{
+    if (looksLikeLossLines(path)) {
+        auto lines = readLossLines(path);
+        if (!lines) {
+            return tl::unexpected(lines.error());
+        }
+        problems.insert(problems.end(), lines->problems.begin(), lines->problems.end());
+        return LossSeries::of(path, std::move(lines->steps), std::move(lines->losses), std::move(lines->lines));
+    }
+    const std::vector<std::filesystem::path> paths{path};
+    auto log = readLog(paths);
+    if (!log) {
+        return tl::unexpected(log.error());
+    }
+    LossSeries series = LossSeries::of(*log);
+    series.name = path;
+    if (series.steps.empty()) {
+        return failure(
+            Text{HEADROOM_TR("core",
+                             "no line has a step and a loss, neither as JSON ({\"step\": 1, \"loss\": 2.5}) nor "
+                             "as step= and loss=")},
+            path, 0);
+    }
+    return series;
+}
+
+Result<std::optional<TrainingPlan>> openPlan(const std::string& config, const Knowledge& knowledge)
+{
+    if (config.empty()) {
+        return std::optional<TrainingPlan>{};
+    }
+    PlanOptions options;
+    options.configs = {config};
+    auto inputs = openInputs(options, knowledge);
+    if (!inputs) {
+        return tl::unexpected(inputs.error());
+    }
+    return std::optional(std::move(inputs->plan));
+}
+
+void printForPeople(const LossSeries& first, const LossSeries& second, const LossComparison& comparison,
+                    std::int64_t window, const std::vector<Finding>& findings)
+{
+    fmt::print("{}: {} steps\n{}: {} steps\n\n", first.name, formatCount(std::ssize(first.steps)), second.name,
+               formatCount(std::ssize(second.steps)));
+    Table table;
+    table.addColumn("common steps", Table::Align::Left);
+    table.addColumn(formatCount(std::ssize(comparison.steps)));
+    table.addRow(
+        {fmt::format("largest difference, first {} steps", window), fmt::format("{:.6g}", comparison.largestOfFirst)});
+    table.addRow({fmt::format("largest difference (step {})", comparison.largestStep),
+                  fmt::format("{:.6g}", comparison.largest)});
+    table.addRow({"tolerance", fmt::format("{:.6g}", comparison.tolerance)});
+    table.addRow({"change of the difference per step", fmt::format("{:+.3g}", comparison.trendPerStep)});
+    table.addRow({"departs at step", comparison.departsAt ? formatCount(*comparison.departsAt) : "never"});
+    fmt::print("{}\n{}", table.text(), findingsText(findings));
+}
+
+const char* nameOf(LossVerdict verdict)
+{
+    switch (verdict) {
+    case LossVerdict::Identical:
+        return "identical";
+    case LossVerdict::Noise:
+        return "noise";
+    case LossVerdict::Shifted:
+        return "shifted";
+    case LossVerdict::Scaled:
+        return "scaled";
+    case LossVerdict::OtherData:
+        return "other_data";
+    case LossVerdict::OtherBatch:
+        return "other_batch";
+    case LossVerdict::Drift:
+        return "drift";
+    case LossVerdict::Different:
+        break;
+    }
+    return "different";
+}
+
+Json lossJson(const LossComparison& comparison, const std::vector<Finding>& findings)
+{
+    return Json{{"schema", "headroom.loss/1"},
+                {"verdict", nameOf(comparison.verdict)},
+                {"holds", comparison.holds()},
+                {"common_steps", comparison.steps.size()},
+                {"tolerance", comparison.tolerance},
+                {"largest_difference", comparison.largest},
+                {"largest_difference_step", comparison.largestStep},
+                {"largest_difference_first_steps", comparison.largestOfFirst},
+                {"trend_per_step", comparison.trendPerStep},
+                {"departs_at_step", comparison.departsAt ? Json(*comparison.departsAt) : Json(nullptr)},
+                {"factor", comparison.factor},
+                {"shift_steps", comparison.shift},
+                {"findings", toJson(findings)}};
+}
+
+int run(const Options& options)
+{
+    std::vector<Problem> problems;
+    const auto first = openLosses(options.files[0], problems);
+    if (!first) {
+        return fail(first.error());
+    }
+    const auto second = openLosses(options.files[1], problems);
+    if (!second) {
+        return fail(second.error());
+    }
+    const Knowledge knowledge;
+    const auto firstPlan = openPlan(options.firstConfig, knowledge);
+    const auto secondPlan = openPlan(options.secondConfig, knowledge);
+    if (!firstPlan || !secondPlan) {
+        return fail(firstPlan ? secondPlan.error() : firstPlan.error());
+    }
+    LossOptions checks;
+    checks.window = options.window;
+    if (options.tolerance > 0) {
+        checks.tolerance = options.tolerance;
+    }
+    const auto comparison = compareLosses(*first, *second, checks);
+    if (!comparison) {
+        return fail(comparison.error());
+    }
+    const auto planOf = [](const std::optional<TrainingPlan>& plan) { return plan ? &*plan : nullptr; };
+    const std::vector<Finding> findings
+        = lossFindings(*first, *second, *comparison, planOf(*firstPlan), planOf(*secondPlan));
+    if (options.json) {
+        printJson(lossJson(*comparison, findings));
+    } else {
+        printProblems(problems);
+        printForPeople(*first, *second, *comparison, options.window, findings);
+    }
+    return comparison->holds() ? Holds : DoesNotHold;
+}
+
+} // namespace
+
+void addLoss(CLI::App& app, int& exitCode)
+{
+    CLI::App* command = app.add_subcommand("loss", "whether two runs' losses agree, and if not, what sets them apart");
+    const auto options = std::make_shared<Options>();
+    command->add_option("FILE", options->files, "two files of JSON lines, {\"step\": 1, \"loss\": 2.5}, or logs")
+        ->required()
+        ->expected(2);
+    command
+        ->add_option("--tolerance", options->tolerance, "largest difference that is still alike; derived unless given")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--first", options->window, "how many of the first common steps are judged by themselves")
+        ->capture_default_str()
+        ->check(CLI::Range(2, 1000000));
+    command->add_option("--config", options->firstConfig, "config of the first run, to look for the cause");
+    command->add_option("--other-config", options->secondConfig, "config of the second run");
+    command->add_flag("--json", options->json, "print JSON");
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace headroom::cli
