@@ -34,7 +34,8 @@ Screenshot::Screenshot(MainWindow& window, QString file, QObject* parent)
 
 void Screenshot::look()
 {
-    const bool isBusy = m_window.workspace().isOpening() || m_window.workbench().peaksChart()->isPreparing();
+    const bool isBusy = m_window.workspace().isOpening() || m_window.workspace().isReplaying()
+        || m_window.workbench().peaksChart()->isPreparing();
     m_quietLooks = isBusy ? 0 : m_quietLooks + 1;
     if (m_quietLooks < quietLooksNeeded) {
         return;

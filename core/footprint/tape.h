@@ -87,7 +87,7 @@ public:
     /// A tensor that another tape allocates and this one frees: what it is and how large.
     void declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
     /// Nothing for Tape::none, so that optional tensors need no question.
-    template <class... Slots> void free(Slots... slots) { (add(Tape::Op::Free, slots), ...); }
+    template <class... Slots> void free(Slots... freed) { (add(Tape::Op::Free, freed), ...); }
     template <class List> void freeAll(const List& list)
     {
         for (const Tape::Slot slot : list) {

@@ -24,19 +24,6 @@ std::int64_t eventsPerMicroBatch(const ModelProgram& program, const StageProgram
     return events;
 }
 
-void fill(const StageReplay& replay, StageFootprint& stage)
-{
-    stage.components = replay.components;
-    stage.components[static_cast<std::size_t>(Component::Context)] = contextPrior;
-    stage.phases = replay.phases;
-    stage.steadyAllocated = replay.steadyAllocated;
-    stage.firstStepPeakAllocated = replay.firstStepPeakAllocated;
-    stage.peakAllocated = replay.peakAllocated;
-    stage.peakReserved = replay.peakReserved;
-    stage.peakPhase = replay.peakPhase;
-    stage.device = replay.peakReserved + contextPrior;
-}
-
 /// All of a step while that is affordable, never fewer than differ in what is alive.
 std::int64_t walkedMicroBatches(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
 {
@@ -56,12 +43,40 @@ StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, 
     StepWalk<ReplayReader> walk(program.shape, stage, reader, memory);
     const std::int64_t microBatches = walkedMicroBatches(program, stage, options);
     reader.construct();
-    for (int step = 0; step < options.steps; ++step) {
+    for (int step = 0; step < options.steps && !(options.isCancelled && options.isCancelled()); ++step) {
         reader.beginStep(step + 1 == options.steps);
         walk.run(microBatches);
         reader.endStep();
     }
-    return reader.finish();
+    StageReplay result = reader.finish();
+    result.microBatches = microBatches;
+    return result;
+}
+
+void takeReplay(const StageReplay& replay, StageFootprint& stage)
+{
+    stage.components = replay.components;
+    stage.components[static_cast<std::size_t>(Component::Context)] = contextPrior;
+    stage.phases = replay.phases;
+    stage.steadyAllocated = replay.steadyAllocated;
+    stage.firstStepPeakAllocated = replay.firstStepPeakAllocated;
+    stage.peakAllocated = replay.peakAllocated;
+    stage.peakReserved = replay.peakReserved;
+    stage.peakPhase = replay.peakPhase;
+    stage.device = replay.peakReserved + contextPrior;
+}
+
+std::optional<Text> objectionToReplay(const ModelProgram& program)
+{
+    double events = 0;
+    for (const StageProgram& stage : program.stages) {
+        events
+            += 3.0 * static_cast<double>(walkedMicroBatches(program, stage, {}) * eventsPerMicroBatch(program, stage));
+    }
+    constexpr double mostEvents = 3e8; // half a minute
+    return events <= mostEvents ? std::nullopt
+                                : std::optional(Text{HEADROOM_TR("core", "a replay of %1 stages would take too long"),
+                                                     {std::to_string(program.stages.size())}});
 }
 
 Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
@@ -76,20 +91,13 @@ Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Fo
     if (auto built = buildProgram(plan, program); !built) {
         return built;
     }
-    double events = 0;
-    for (const StageProgram& stage : program.stages) {
-        events
-            += 3.0 * static_cast<double>(walkedMicroBatches(program, stage, {}) * eventsPerMicroBatch(program, stage));
-    }
-    constexpr double mostEvents = 3e8; // half a minute
-    if (events > mostEvents) {
-        footprint.notExact = Text{HEADROOM_TR("core", "a replay of %1 stages would take too long"),
-                                  {std::to_string(program.stages.size())}};
+    if (auto objection = objectionToReplay(program)) {
+        footprint.notExact = std::move(objection);
         return {};
     }
     footprint.engine = Engine::Replay;
     for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
-        fill(replayStage(program, program.stages[i]), footprint.stages[i]);
+        takeReplay(replayStage(program, program.stages[i]), footprint.stages[i]);
     }
     footprint.fullestStage = fullestOf(footprint.stages);
     return {};

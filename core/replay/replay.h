@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace headroom {
@@ -17,6 +19,7 @@ struct TimelinePoint
     Phase phase = Phase::Forward;
     std::int32_t chunk = 0;
     std::int32_t microBatch = 0; ///< -1 in the optimizer
+    bool isRebuilding = false; ///< a forward run again within a backward
     std::array<Bytes, componentCount> components{}; ///< blocks, so that they sum up to what is allocated
 };
 
@@ -33,6 +36,7 @@ struct StageReplay
     Bytes reservedAtEnd, largestFreeBlock; ///< fragmentation: what is cached but not in one piece
     bool isOutOfMemory = false; ///< a request failed; the figures are lower bounds
     std::int64_t events = 0; ///< allocations and frees
+    std::int64_t microBatches = 0; ///< walked in each step, the plan's or fewer
     std::vector<TimelinePoint> timeline; ///< of the last step, when asked for
 };
 
@@ -44,10 +48,17 @@ struct ReplayOptions
     /// All micro-batches of a step are walked while that costs no more than this; beyond, only as many, but never fewer
     /// than differ in what is alive.
     std::int64_t mostEvents = 4'000'000;
+    std::function<bool()> isCancelled; ///< asked before each step; what a cancelled replay returns means nothing
 };
 
 [[nodiscard]] StageReplay replayStage(const ModelProgram& program, const StageProgram& stage,
                                       const ReplayOptions& options = {});
+
+/// Puts the replayed figures in place of the instant ones.
+void takeReplay(const StageReplay& replay, StageFootprint& stage);
+
+/// Why replaying every stage is out of the question; nothing where it is not.
+[[nodiscard]] std::optional<Text> objectionToReplay(const ModelProgram& program);
 
 /// The exact footprint of every stage: estimateInstantly() with the stages' figures from the replay, its reserved bytes
 /// included. Where no tape describes the plan they are the textbook's.

@@ -60,6 +60,9 @@ void ReplayReader::endStep()
         free(tensor);
     }
     m_deferred.clear();
+    // The step is part of the timeline even where it allocates nothing.
+    m_spanPeak = m_allocator.statistics().allocated;
+    m_hasUnseenSpan = m_isRecording;
     m_program.hasOwnState ? stepTorch() : stepMegatron();
     if (!m_hasMoments) {
         m_hasMoments = true;
@@ -180,6 +183,7 @@ void ReplayReader::endSpan()
             m_span.phase = m_phase;
             m_span.chunk = m_chunk;
             m_span.microBatch = m_microBatch;
+            m_span.isRebuilding = m_isRebuilding;
             m_result.timeline.push_back(m_span);
         }
     }
@@ -282,6 +286,7 @@ void ReplayReader::backwardRun(const PieceRun& run, Handle*& slots)
 
 void ReplayReader::rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pieces)
 {
+    m_isRebuilding = true;
     for (std::int64_t i = 0; i < pieces; ++i) {
         if (i > 0) {
             slots[Tape::input] = (slots - tape.slotCount)[tape.output];
@@ -289,6 +294,7 @@ void ReplayReader::rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pi
         forwardPiece(tape, slots);
         slots += tape.slotCount;
     }
+    m_isRebuilding = false;
     free((slots - tape.slotCount)[tape.output]); // the same values exist already
 }
 

@@ -75,6 +75,7 @@ private:
     StageReplay m_result;
     Phase m_phase = Phase::Forward;
     bool m_hasMoments = false, m_hasUnseenPeak = false, m_hasUnseenSpan = false, m_isRecording = false;
+    bool m_isRebuilding = false;
     std::int64_t m_peak = 0, m_spanPeak = 0, m_activations = 0;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
     std::array<std::int64_t, tensorKindCount> m_tensors{};

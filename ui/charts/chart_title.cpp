@@ -20,6 +20,15 @@ ChartTitle::ChartTitle(const QString& title, QWidget* parent)
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
+void ChartTitle::setTitle(const QString& title)
+{
+    if (title == m_title)
+        return;
+    m_title = title;
+    updateGeometry();
+    update();
+}
+
 void ChartTitle::setSubtitle(const QString& subtitle)
 {
     if (subtitle == m_subtitle)

@@ -14,6 +14,8 @@ class ChartTitle : public QWidget
 public:
     ChartTitle(const QString& title, QWidget* parent);
 
+    void setTitle(const QString& title);
+    [[nodiscard]] const QString& title() const { return m_title; }
     void setSubtitle(const QString& subtitle);
     [[nodiscard]] const QString& subtitle() const { return m_subtitle; }
 

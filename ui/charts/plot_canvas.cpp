@@ -94,4 +94,14 @@ void PlotCanvas::followScreen()
     scheduleReplot();
 }
 
+QCPItemText* makePlotText(QCustomPlot* plot)
+{
+    auto* text = new QCPItemText(plot);
+    text->setSelectable(false);
+    text->setClipToAxisRect(false);
+    text->position->setAxisRect(plot->axisRect());
+    text->position->setType(QCPItemPosition::ptAxisRectRatio);
+    return text;
+}
+
 } // namespace headroom

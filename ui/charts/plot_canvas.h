@@ -43,4 +43,7 @@ private:
     double m_exportRatio = 0;
 };
 
+/// A text at a place relative to the plot's axis rect, such as the unit or a message in the middle.
+[[nodiscard]] QCPItemText* makePlotText(QCustomPlot* plot);
+
 } // namespace headroom

@@ -159,7 +159,7 @@ void RangeGestures::abandon()
 
 bool RangeGestures::contains(QPointF pixel) const
 {
-    return m_rect.visible() && QRectF(m_rect.rect()).contains(pixel);
+    return m_rect.visible() && QRectF(m_rect.rect()).adjusted(0, 0, 0, m_reachBelow).contains(pixel);
 }
 
 double RangeGestures::stepAt(double pixelX) const

@@ -29,6 +29,8 @@ public:
     RangeGestures(PlotCanvas& plot, QCPAxisRect& rect);
 
     void setViewState(ViewState* view) { m_view = view; }
+    /// Counts so many pixels below the rect as part of it.
+    void setReachBelow(int pixels) { m_reachBelow = pixels; }
     void applyTheme(const Theme& theme);
 
     /// For continuous input such as wheels: steps within half a second are one stop for ViewState::back().
@@ -66,6 +68,7 @@ private:
     QCPAxisRect& m_rect;
     QCPItemRect* m_band;
     QPointer<ViewState> m_view;
+    int m_reachBelow = 0;
     Drag m_drag = Drag::None;
     bool m_isBandDrag = false;
     QPointF m_pressed;

@@ -68,16 +68,6 @@ Bytes sumOf(const StackParts& parts)
     return sum;
 }
 
-QCPItemText* makeText(QCustomPlot* plot)
-{
-    auto* text = new QCPItemText(plot);
-    text->setSelectable(false);
-    text->setClipToAxisRect(false);
-    text->position->setAxisRect(plot->axisRect());
-    text->position->setType(QCPItemPosition::ptAxisRectRatio);
-    return text;
-}
-
 } // namespace
 
 StackParts stackParts(const StageFootprint& stage)
@@ -111,8 +101,8 @@ StagesPlot::StagesPlot(QWidget* parent)
     , m_capacityLine(*this, *axisRect())
     , m_marks(new StageMarks(this, axisRect()))
     , m_readout(new ReadoutItem(this))
-    , m_unit(makeText(this))
-    , m_message(makeText(this))
+    , m_unit(makePlotText(this))
+    , m_message(makePlotText(this))
 {
     axisRect()->setMinimumMargins(QMargins(30, 16, 4, 0));
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());

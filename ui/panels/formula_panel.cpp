@@ -62,11 +62,7 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
 
 std::size_t FormulaPanel::stage() const
 {
-    const Footprint& footprint = *m_workspace.footprint();
-    const auto chosen = m_view.stage();
-    return chosen && *chosen >= 0 && static_cast<std::size_t>(*chosen) < footprint.stages.size()
-        ? static_cast<std::size_t>(*chosen)
-        : footprint.fullestStage;
+    return static_cast<std::size_t>(shownStage(*m_workspace.footprint(), m_view.stage()));
 }
 
 void FormulaPanel::refresh()

@@ -3,6 +3,7 @@
 
 #include "charts/peaks_chart.h"
 #include "charts/stages_chart.h"
+#include "charts/timeline_chart.h"
 #include "panels/diff_panel.h"
 #include "panels/findings_panel.h"
 #include "panels/formula_panel.h"
@@ -10,6 +11,7 @@
 #include "panels/peaks_panel.h"
 #include "panels/problems_panel.h"
 #include "panels/styled.h"
+#include "panels/timeline_panel.h"
 #include "workspace/view_state.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
@@ -103,11 +105,17 @@ void Workbench::makeCentre()
     auto* splitter = new QSplitter(Qt::Vertical);
     splitter->setChildrenCollapsible(false);
     m_peaksChart = new PeaksChart(splitter);
-    m_stagesChart = new StagesChart(splitter);
     m_peaksChart->setViewState(m_view);
+    auto* estimates = new QSplitter(Qt::Horizontal, splitter);
+    estimates->setChildrenCollapsible(false);
+    m_stagesChart = new StagesChart(estimates);
     m_stagesChart->setViewState(m_view);
+    m_timeline = new TimelinePanel(m_workspace, *m_view, estimates);
+    estimates->setSizes({45, 55});
+    estimates->setStretchFactor(0, 45);
+    estimates->setStretchFactor(1, 55);
     splitter->addWidget(m_peaksChart);
-    splitter->addWidget(m_stagesChart);
+    splitter->addWidget(estimates);
     splitter->setStretchFactor(0, 54);
     splitter->setStretchFactor(1, 46);
     setCentralWidget(splitter);
@@ -196,6 +204,7 @@ void Workbench::showDraft()
     }
     m_peaksChart->setCapacity(capacity, label);
     m_stagesChart->setCapacity(capacity, label);
+    m_timeline->chart()->setCapacity(capacity, label);
     const Footprint* footprint = m_workspace.footprint();
     if (footprint == nullptr) {
         m_stagesChart->clear(m_workspace.config() != nullptr ? noEstimateText(m_workspace.obstacle()) : QString());

@@ -16,6 +16,7 @@ class PeaksChart;
 class PeaksPanel;
 class ProblemsPanel;
 class StagesChart;
+class TimelinePanel;
 class ViewState;
 class Workspace;
 
@@ -31,6 +32,7 @@ public:
     [[nodiscard]] ViewState& viewState() const { return *m_view; }
     [[nodiscard]] PeaksChart* peaksChart() const { return m_peaksChart; }
     [[nodiscard]] StagesChart* stagesChart() const { return m_stagesChart; }
+    [[nodiscard]] TimelinePanel* timeline() const { return m_timeline; }
     [[nodiscard]] KnobsPanel* knobs() const { return m_knobs; }
     [[nodiscard]] FindingsPanel* findings() const { return m_findings; }
     [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
@@ -69,6 +71,7 @@ private:
     ViewState* m_view;
     PeaksChart* m_peaksChart = nullptr;
     StagesChart* m_stagesChart = nullptr;
+    TimelinePanel* m_timeline = nullptr;
     KnobsPanel* m_knobs;
     FindingsPanel* m_findings;
     PeaksPanel* m_peaks = nullptr;

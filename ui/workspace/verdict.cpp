@@ -52,10 +52,12 @@ QString exactnessOf(const VerdictInput& input)
     QLocale locale;
     const QString k = locale.toString(input.footprint->k, 'f', 1);
     const bool isExact = input.footprint->engine != Engine::Textbook;
+    const bool isReplayed = input.footprint->engine == Engine::Replay;
     const QString profile = QString::fromUtf8(input.profile.data(), static_cast<qsizetype>(input.profile.size()));
-    QString text = isExact ? Words::tr("every tensor counted (%1)").arg(profile)
-        : input.hasOwnK    ? Words::tr("textbook recipe, k = %1 set by you").arg(k)
-                           : Words::tr("textbook recipe, k = %1 derived").arg(k);
+    QString text = isReplayed ? Words::tr("one step replayed (%1)").arg(profile)
+        : isExact             ? Words::tr("every tensor counted (%1)").arg(profile)
+        : input.hasOwnK       ? Words::tr("textbook recipe, k = %1 set by you").arg(k)
+                              : Words::tr("textbook recipe, k = %1 derived").arg(k);
     const auto peak = input.summary != nullptr ? input.summary->peak : std::nullopt;
     if (!peak || input.originalFootprint == nullptr || input.originalFootprint->stages.empty()) {
         return text;
@@ -111,6 +113,13 @@ QString phaseName(Phase phase)
         return Words::tr("optimizer");
     }
     return {};
+}
+
+int shownStage(const Footprint& footprint, std::optional<int> chosen)
+{
+    return chosen && *chosen >= 0 && static_cast<std::size_t>(*chosen) < footprint.stages.size()
+        ? *chosen
+        : static_cast<int>(footprint.fullestStage);
 }
 
 Verdict judge(const VerdictInput& input)

@@ -42,5 +42,7 @@ struct VerdictInput
 /// The sentence for a plan that can't be estimated.
 [[nodiscard]] QString noEstimateText(const QString& obstacle);
 [[nodiscard]] QString phaseName(Phase phase);
+/// The stage panels speak of: the chosen one where the estimate has it, the fullest otherwise.
+[[nodiscard]] int shownStage(const Footprint& footprint, std::optional<int> chosen);
 
 } // namespace headroom

@@ -7,6 +7,7 @@
 #include "plan/validity.h"
 #include "workspace/config_export.h"
 #include "workspace/open_job.h"
+#include "workspace/replay_job.h"
 #include "workspace/wording.h"
 
 #include <algorithm>
@@ -45,11 +46,14 @@ Workspace::Workspace(std::shared_ptr<const Library> library, QObject* parent)
     : QObject(parent)
     , m_library(std::move(library))
     , m_job(new OpenJob(m_library, this))
+    , m_replay(new ReplayJob(this))
+    , m_baselineReplay(new ReplayJob(this))
 {
     m_undo.setUndoLimit(undoLimit);
     m_settle.setSingleShot(true);
     m_settle.setInterval(settleMs);
     connect(&m_settle, &QTimer::timeout, this, &Workspace::settle);
+    connectReplay();
     connect(m_job, &OpenJob::started, this, &Workspace::openingChanged);
     connect(m_job, &OpenJob::progressed, this, &Workspace::openingProgressed);
     connect(m_job, &OpenJob::cancelled, this, &Workspace::openingChanged);
@@ -263,6 +267,14 @@ void Workspace::recompute()
         m_obstacle = std::move(done.error());
         m_footprint.reset();
     }
+    m_replay->cancel();
+    m_rest.start(); // again with every tick: it costs too much to try in between
+    judgeFootprint();
+    emit draftChanged();
+}
+
+void Workspace::judgeFootprint()
+{
     VerdictInput input;
     input.footprint = footprint();
     input.obstacle = obstacle();
@@ -271,15 +283,18 @@ void Workspace::recompute()
     input.hasOwnK = m_draft.calibration.k.has_value();
     input.run = m_log ? m_log->run.get() : nullptr;
     input.summary = m_log ? &m_log->summary : nullptr;
-    input.originalFootprint = m_originalFootprint ? &*m_originalFootprint : nullptr;
+    const auto& original = m_exactOriginal ? m_exactOriginal : m_originalFootprint;
+    input.originalFootprint = original ? &*original : nullptr;
     m_verdict = judge(input);
-    emit draftChanged();
 }
 
 void Workspace::computeBaseline()
 {
     m_originalFootprint = estimated(m_original);
     m_baselineFootprint = m_pinned ? estimated(*m_pinned) : m_originalFootprint;
+    m_baselineReplay->cancel();
+    m_exactBaseline.reset();
+    m_exactOriginal.reset();
 }
 
 void Workspace::settle()

@@ -18,10 +18,11 @@
 namespace headroom {
 
 class OpenJob;
+class ReplayJob;
 
 /// The open documents and the plan the user is turning knobs on. Widgets show what is here and ask for changes; nothing
 /// else computes. The estimate follows every change at once; findings and the adjusted config, which cost more, follow
-/// within `settleMs`.
+/// within `settleMs`; the replay's exact figures take its place when nothing has changed for `restMs` and it is done.
 class Workspace : public QObject
 {
     Q_OBJECT
@@ -49,7 +50,8 @@ public:
     [[nodiscard]] const Footprint* footprint() const { return m_footprint ? &*m_footprint : nullptr; }
     /// Why there is no footprint.
     [[nodiscard]] QString obstacle() const;
-    [[nodiscard]] const Footprint* baseline() const { return m_baselineFootprint ? &*m_baselineFootprint : nullptr; }
+    /// Of the same engine as footprint() as soon as there is one.
+    [[nodiscard]] const Footprint* baseline() const;
     [[nodiscard]] QString baselineName() const;
     [[nodiscard]] bool hasPinnedBaseline() const { return m_pinned.has_value(); }
     [[nodiscard]] std::optional<Bytes> capacity() const;
@@ -60,6 +62,15 @@ public:
     [[nodiscard]] std::vector<Problem> problems() const;
     /// All that could not be understood, of which problems() may hold only the first.
     [[nodiscard]] qint64 problemCount() const;
+
+    /// Exact figures and timelines are on their way.
+    [[nodiscard]] bool isReplaying() const;
+    /// The stages' timelines of the plan as it stands.
+    [[nodiscard]] const ReplayJob& replayJob() const { return *m_replay; }
+    /// Why no timeline will come; empty while one may.
+    [[nodiscard]] QString timelineObstacle() const;
+    /// The stage to replay first.
+    void wantStage(int stage);
 
     [[nodiscard]] QUndoStack& undoStack() { return m_undo; }
     [[nodiscard]] KnobLinks links() const { return m_links; }
@@ -87,10 +98,12 @@ public:
     [[nodiscard]] Result<void> exportConfig(const std::filesystem::path& path);
 
     static constexpr int settleMs = 40;
+    static constexpr int restMs = 120;
 
 signals:
     void documentsChanged();
     void draftChanged(); ///< plan, calibration, footprint, baseline, capacity or verdict
+    void replayChanged(); ///< a timeline came, or exact figures are no longer on their way
     void findingsChanged();
     void configChanged(); ///< the adjusted config or whether it is saved
     void openingChanged();
@@ -105,11 +118,19 @@ private:
     void applyDraft(const Draft& draft);
     void push(Draft after, const QString& text, int mergeKey);
     void recompute();
+    void judgeFootprint();
     void computeBaseline();
     void settle();
+    void connectReplay();
+    void startReplay();
+    void takeReplay();
+    void replayBaseline();
+    [[nodiscard]] const Draft& baselineDraft() const { return m_pinned ? *m_pinned : m_original; }
 
     std::shared_ptr<const Library> m_library;
     OpenJob* m_job;
+    ReplayJob* m_replay;
+    ReplayJob* m_baselineReplay;
     std::optional<LoadedLog> m_log;
     std::optional<LoadedConfig> m_config;
     std::optional<LoadedModel> m_model;
@@ -118,11 +139,14 @@ private:
     Draft m_draft;
     std::optional<Draft> m_pinned;
     std::optional<Footprint> m_footprint, m_originalFootprint, m_baselineFootprint;
+    std::optional<Footprint> m_exactOriginal, m_exactBaseline;
     Problem m_obstacle;
     Verdict m_verdict;
     std::vector<Finding> m_findings;
     QUndoStack m_undo;
     QTimer m_settle;
+    QTimer m_rest;
+    int m_wantedStage = -1; ///< -1: the fullest
     KnobLinks m_links;
     int m_gesture = 1;
     std::string m_savedBytes;

@@ -108,6 +108,7 @@ void Workspace::pinBaseline()
 {
     m_pinned = m_draft;
     computeBaseline();
+    replayBaseline();
     emit draftChanged();
 }
 
@@ -115,6 +116,7 @@ void Workspace::resetBaseline()
 {
     m_pinned.reset();
     computeBaseline();
+    replayBaseline();
     emit draftChanged();
 }
 
