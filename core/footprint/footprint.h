@@ -18,6 +18,10 @@ struct Calibration
     /// Activation copies per layer, token and hidden unit (DESIGN 3) of a layer that is neither recomputed nor split
     /// over tensor parallel GPUs; recomputation and splits then act on it as they do on the theory's own k.
     std::optional<double> k;
+    double activations = 1; ///< measured by estimated activations, logits not among them (theory.md 9.1, 9.2)
+    Bytes offset; ///< what else is allocated in every phase beyond the estimate
+
+    [[nodiscard]] bool scalesTapes() const { return activations != 1 || offset.value != 0; }
 };
 
 struct StageFootprint
@@ -78,5 +82,9 @@ struct Footprint
     /// Unknown without a capacity.
     [[nodiscard]] std::optional<bool> fits() const;
 };
+
+/// Puts a calibration's activations and offset into a footprint that was estimated without them. A k is not its matter:
+/// that one replaces the recipe's own.
+void calibrate(Footprint& footprint, const Calibration& calibration);
 
 } // namespace headroom

@@ -398,11 +398,13 @@ Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& cali
     thread_local std::vector<StageFootprint> stages;
     if (auto done = estimator.run(plan, stages); !done) {
         footprint.notExact = std::move(done.error().text);
+        calibrate(footprint, calibration);
         return {};
     }
     footprint.engine = Engine::Instant;
     footprint.stages = stages;
     footprint.fullestStage = fullestOf(stages);
+    calibrate(footprint, calibration);
     return {};
 }
 

@@ -100,6 +100,7 @@ Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Fo
         takeReplay(replayStage(program, program.stages[i]), footprint.stages[i]);
     }
     footprint.fullestStage = fullestOf(footprint.stages);
+    calibrate(footprint, calibration);
     return {};
 }
 
