@@ -24,26 +24,25 @@ Result<std::map<Key, std::size_t>> peaksOf(const Run& run, const RunSummary& sum
     // Running maxima belong to no phase.
     const bool hasPhases = summary.phasesSeen > 1 && !summary.neverFalls;
     std::map<Key, std::size_t> peaks;
-    for (std::size_t record = 0; record < run.size(); ++record) {
+    for (const auto& [rank, phase, record] : summary.rankPeaks) {
         if (run.allocatedBytes[record] <= 0) {
             continue;
         }
-        const auto stage = stageOfRank(plan, run.rank[record]);
+        const auto stage = stageOfRank(plan, rank);
         if (!stage) {
-            return failure(run.rank[record] < 0
-                               ? Text{HEADROOM_TR("core",
-                                                  "the log does not say which rank a line is of, so a peak "
-                                                  "cannot be assigned to one of %1 pipeline stages"),
-                                      {std::to_string(plan.parallel.pp.value)}}
-                               : Text{HEADROOM_TR("core", "rank %1 of the log is none of the plan's GPUs"),
-                                      {std::to_string(run.rank[record])}},
+            return failure(rank < 0 ? Text{HEADROOM_TR("core",
+                                                       "the log does not say which rank a line is of, so a peak "
+                                                       "cannot be assigned to one of %1 pipeline stages"),
+                                           {std::to_string(plan.parallel.pp.value)}}
+                                    : Text{HEADROOM_TR("core", "rank %1 of the log is none of the plan's GPUs"),
+                                           {std::to_string(rank)}},
                            run.files.empty() ? std::string{} : run.files.front(), run.line[record]);
         }
-        const bool isPhase = hasPhases && run.phase[record] < phaseCount;
+        const bool isPhase = hasPhases && phase < phaseCount;
         if (hasPhases && !isPhase) {
             continue;
         }
-        const auto [place, isNew] = peaks.try_emplace({*stage, isPhase ? run.phase[record] : -1}, record);
+        const auto [place, isNew] = peaks.try_emplace({*stage, isPhase ? phase : -1}, record);
         if (!isNew && run.allocatedBytes[record] > run.allocatedBytes[place->second]) {
             place->second = record;
         }

@@ -9,8 +9,11 @@ namespace headroom {
 namespace {
 
 // In the order in which a user should read findings of equal severity: first where the peak is, then why.
-constexpr std::array rules{phaseVerdict, globalBatchEquation, recomputeNotLoaded,    inFlightGrowth,
-                           unevenSplit,  statisticsNotReset,  reservedAboveAllocated};
+constexpr std::array rules{
+    phaseVerdict,       notLegal,         globalBatchEquation, recomputeNotLoaded, estimateDisagrees,
+    inFlightGrowth,     logitsAreThePeak, endStageFuller,      unevenSplit,        frozenKeepsActivations,
+    statisticsNotReset, growthOverSteps,  oneStepFarAbove,     firstStepBelow,     reservedAboveAllocated,
+    onlyOneRank};
 
 } // namespace
 

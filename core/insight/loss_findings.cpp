@@ -18,8 +18,9 @@ std::string lossText(double value)
 
 Evidence placeOf(const LossSeries& series, std::int64_t step, double loss)
 {
-    Evidence evidence{Text{HEADROOM_TR("core", "step %1, loss %2"), {std::to_string(step), fmt::format("{:.7g}", loss)}},
-                      series.name, 0};
+    Evidence evidence{
+        Text{HEADROOM_TR("core", "step %1, loss %2"), {std::to_string(step), fmt::format("{:.7g}", loss)}}, series.name,
+        0};
     const auto found = std::lower_bound(series.steps.begin(), series.steps.end(), step);
     if (found != series.steps.end() && *found == step) {
         evidence.line = series.lines[static_cast<std::size_t>(found - series.steps.begin())];

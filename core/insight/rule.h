@@ -26,6 +26,19 @@ void inFlightGrowth(const Situation& situation, std::vector<Finding>& findings);
 // rules_recompute.cpp: is it really on
 void recomputeNotLoaded(const Situation& situation, std::vector<Finding>& findings);
 
+// rules_steps.cpp: how the peaks go over the steps
+void growthOverSteps(const Situation& situation, std::vector<Finding>& findings);
+void firstStepBelow(const Situation& situation, std::vector<Finding>& findings);
+void oneStepFarAbove(const Situation& situation, std::vector<Finding>& findings);
+void onlyOneRank(const Situation& situation, std::vector<Finding>& findings);
+
+// rules_estimate.cpp: what the estimate itself shows, and where it and the log disagree
+void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings);
+void endStageFuller(const Situation& situation, std::vector<Finding>& findings);
+void frozenKeepsActivations(const Situation& situation, std::vector<Finding>& findings);
+void estimateDisagrees(const Situation& situation, std::vector<Finding>& findings);
+void notLegal(const Situation& situation, std::vector<Finding>& findings);
+
 // mend.cpp: what a plan edit would do
 /// The plan with the edits made, origin Edited; null when one of them is not a legal value.
 [[nodiscard]] std::optional<TrainingPlan> edited(const TrainingPlan& plan, const std::vector<PlanEdit>& edits);

@@ -45,6 +45,16 @@ Run runOf(const QByteArray& steps)
     return readLogText(log.toStdString(), "train.log");
 }
 
+/// A backward peak that rises by `gib` each step.
+QByteArray growing(int steps, double gib)
+{
+    QByteArray text;
+    for (int step = 0; step < steps; ++step) {
+        text += (step > 0 ? " / " : "") + QByteArray("f 20 b ") + QByteArray::number(30 + gib * step, 'f', 3) + " o 18";
+    }
+    return text;
+}
+
 const Finding* find(const std::vector<Finding>& findings, const std::string& id)
 {
     const auto found
@@ -72,6 +82,11 @@ private slots:
     void logRules();
     void planRules_data();
     void planRules();
+    void estimateRules_data();
+    void estimateRules();
+    void disagreement_data();
+    void disagreement();
+    void illegalPlansSayWhy();
     void inFlightGrowth_data();
     void inFlightGrowth();
     void reservedIsNoLeak();
@@ -89,8 +104,8 @@ void TestInsight::logRules_data()
     QTest::addColumn<QByteArray>("fires");
     QTest::addColumn<QByteArray>("mustNot");
     QTest::addColumn<int>("line"); // of the first evidence
-    const auto row = [](const char* name, const char* steps, const char* fires, const char* mustNot, int line) {
-        QTest::newRow(name) << QByteArray(steps) << QByteArray(fires) << QByteArray(mustNot) << line;
+    const auto row = [](const char* name, const QByteArray& steps, const char* fires, const char* mustNot, int line) {
+        QTest::newRow(name) << steps << QByteArray(fires) << QByteArray(mustNot) << line;
     };
     row("forward", "f 40 b 35 o 20 / f 41 b 35 o 20", "peak-in-forward", "peak-in-backward", 4);
     row("backward", "f 31.25 b 42.5 o 20 / f 31 b 42 o 20", "peak-in-backward", "peak-in-forward", 2);
@@ -99,6 +114,15 @@ void TestInsight::logRules_data()
         "peak-in-backward", 1);
     row("reset", "f 20 b 30 o 18 / f 21 b 31 o 19 / f 21 b 31 o 19", "peak-in-backward", "statistics-not-reset", 5);
     row("too short to tell", "f 20 b 30", "peak-in-backward", "statistics-not-reset", 2);
+    const QByteArray flat = QByteArray("f 20 b 30 o 18 / ").repeated(30);
+    row("grows", growing(30, 0.2), "growth-over-steps", "one-step-far-above", 89);
+    row("does not grow", flat + "f 20 b 30 o 18", "peak-in-backward", "growth-over-steps", 2);
+    row("grows by next to nothing", growing(30, 0.01), "peak-in-backward", "growth-over-steps", 89);
+    row("first step lower", "f 15 b 22 o 18 / " + flat + "f 20 b 30 o 18", "first-step-below", "growth-over-steps", 5);
+    row("first step alike", flat + "f 20 b 30 o 18", "peak-in-backward", "first-step-below", 2);
+    row("one long sample", flat + "f 22 b 40 o 18", "one-step-far-above", "growth-over-steps", 92);
+    row("many long samples", QByteArray("f 20 b 30 o 18 / f 22 b 40 o 18 / ").repeated(20) + "f 20 b 30 o 18",
+        "peak-in-backward", "one-step-far-above", 5);
     row("one phase only, flat", "b 30 / b 30 / b 30 / b 30 / b 30 / b 30", "", "statistics-not-reset", 0);
     row("one phase only has no verdict", "b 30 / b 31 / b 30", "", "peak-in-backward", 0);
 }
@@ -176,6 +200,98 @@ void TestInsight::planRules()
         QCOMPARE(finding->evidence.front().file, std::string("a.yaml"));
         QVERIFY(finding->evidence.front().line > 0);
     }
+}
+
+void TestInsight::estimateRules_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<QByteArray>("id");
+    QTest::addColumn<bool>("fires");
+    const QByteArray megatron = "framework=megatron-args model.heads=16 shard.dist_opt=true parallel.dp=8 ";
+    QTest::newRow("large vocabulary, few layers")
+        << megatron + "model.layers=4 model.vocab=256000 batch.micro=16" << QByteArray("logits-are-the-peak") << true;
+    QTest::newRow("small vocabulary") << megatron + "batch.micro=16" << QByteArray("logits-are-the-peak") << false;
+    QTest::newRow("first stage in flight")
+        << megatron + "parallel.pp=4 batch.micro=8 batch.accum=8" << QByteArray("end-stage-fuller") << true;
+    QTest::newRow("one micro-batch") << megatron + "parallel.pp=4 batch.micro=1 batch.accum=1 model.vocab=1000"
+                                     << QByteArray("end-stage-fuller") << false;
+    QTest::newRow("one stage") << megatron + "batch.micro=8" << QByteArray("end-stage-fuller") << false;
+    const QByteArray vision = megatron
+        + "batch.micro=16 frozen.llm=true vision.layers=4 vision.hidden=512 vision.heads=8 "
+          "vision.tokens_per_image=64 projector.type=mlp ";
+    QTest::newRow("frozen behind a trained projector") << vision << QByteArray("frozen-keeps-activations") << true;
+    QTest::newRow("all frozen in front") << vision + "frozen.vision=true frozen.projector=true"
+                                         << QByteArray("frozen-keeps-activations") << false;
+    QTest::newRow("nothing frozen") << QByteArray(vision).replace("frozen.llm=true", "")
+                                    << QByteArray("frozen-keeps-activations") << false;
+}
+
+void TestInsight::estimateRules()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(QByteArray, id);
+    QFETCH(bool, fires);
+    const TrainingPlan plan = planOf(settings);
+    Footprint footprint;
+    const auto done = estimateInstantly(plan, {}, footprint);
+    QVERIFY2(done.has_value(), done ? "" : done.error().english().c_str());
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.estimator = estimateInstantly;
+    QCOMPARE(find(diagnose(situation), id.toStdString()) != nullptr, fires);
+}
+
+void TestInsight::disagreement_data()
+{
+    QTest::addColumn<QByteArray>("ran");
+    QTest::addColumn<QByteArray>("id");
+    QTest::newRow("as stated") << QByteArray("recompute.enabled=true recompute.granularity=full") << QByteArray();
+    QTest::newRow("never loaded") << QByteArray("recompute.enabled=false") << QByteArray("another-setting-ran");
+    QTest::newRow("twice as long") << QByteArray("recompute.enabled=true recompute.granularity=full batch.seq=4096")
+                                   << QByteArray("estimate-disagrees");
+}
+
+void TestInsight::disagreement()
+{
+    QFETCH(QByteArray, ran);
+    QFETCH(QByteArray, id);
+    const QByteArray base = "framework=megatron-args model.heads=16 shard.dist_opt=true parallel.dp=8 batch.micro=16 ";
+    const TrainingPlan stated = planOf(base + "recompute.enabled=true recompute.granularity=full");
+    Footprint footprint;
+    QVERIFY(estimateInstantly(planOf(base + ran), {}, footprint));
+    const auto size = [&footprint](Phase phase) {
+        return QByteArray::number(double(footprint.stages[0].phase(phase).value) / double(std::int64_t{1} << 30), 'f',
+                                  4);
+    };
+    const QByteArray step
+        = "f " + size(Phase::Forward) + " b " + size(Phase::Backward) + " o " + size(Phase::Optimizer);
+    const Run run = runOf(step + " / " + step);
+    QVERIFY(estimateInstantly(stated, {}, footprint));
+    Situation situation;
+    situation.plan = &stated;
+    situation.footprint = &footprint;
+    situation.estimator = estimateInstantly;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    for (const char* one : {"another-setting-ran", "estimate-disagrees"}) {
+        QCOMPARE(find(findings, one) != nullptr, id == one);
+    }
+}
+
+void TestInsight::illegalPlansSayWhy()
+{
+    const TrainingPlan plan = planOf("model.heads=16 parallel.tp=3");
+    Situation situation;
+    situation.plan = &plan;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, "plan-not-legal");
+    QVERIFY(finding != nullptr);
+    QVERIFY(QString::fromStdString(finding->title.english()).contains("does not divide"));
+    QCOMPARE(finding->evidence.front().file, std::string("a.yaml"));
+    const TrainingPlan legal = planOf("model.heads=16 parallel.tp=2");
+    situation.plan = &legal;
+    QVERIFY(find(diagnose(situation), "plan-not-legal") == nullptr);
 }
 
 void TestInsight::inFlightGrowth_data()

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/rule.h"
+
+#include "insight/calibrate.h"
+#include "plan/validity.h"
+#include "units/number.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+
+namespace {
+
+double share(Bytes part, Bytes whole)
+{
+    return static_cast<double>(part.value) / static_cast<double>(std::max<std::int64_t>(whole.value, 1));
+}
+
+std::string stageName(const StageFootprint& stage)
+{
+    return std::to_string(stage.stage);
+}
+
+} // namespace
+
+void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.plan == nullptr || situation.footprint == nullptr) {
+        return;
+    }
+    const StageFootprint& stage = situation.footprint->fullest();
+    const Bytes logits = stage.component(Component::Logits);
+    const Bytes activations = stage.component(Component::Activations) + stage.component(Component::InFlight);
+    if (logits <= activations || share(logits, stage.peakAllocated) < 0.15) {
+        return;
+    }
+    Finding finding;
+    finding.id = "logits-are-the-peak";
+    finding.severity = Severity::Warning;
+    finding.title = Text{HEADROOM_TR("core", "Logits make the peak: %1 of %2"),
+                         {formatGib(logits, 1), formatGib(stage.peakAllocated, 1)}};
+    finding.explanation = Text{
+        HEADROOM_TR("core",
+                    "Scores for each of the %1 vocabulary entries and every token take more than all layers keep, and "
+                    "recompute does not touch them. A fused or chunked loss, a smaller micro-batch or splitting the "
+                    "vocabulary over tensor parallel ranks does."),
+        {formatCount(situation.plan->model.paddedVocab.valueOr(situation.plan->model.vocab.valueOr(0)))}};
+    finding.evidence.push_back(evidenceOf(*situation.plan, "model.vocab"));
+    finding.mend = halveMicroBatch(situation);
+    findings.push_back(std::move(finding));
+}
+
+void endStageFuller(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.plan == nullptr || situation.footprint == nullptr || situation.footprint->stages.size() < 2) {
+        return;
+    }
+    const TrainingPlan& plan = *situation.plan;
+    const auto& stages = situation.footprint->stages;
+    const std::size_t last = stages.size() - 1;
+    const std::size_t fullest = situation.footprint->fullestStage;
+    std::vector<Bytes> peaks;
+    for (const StageFootprint& stage : stages) {
+        peaks.push_back(stage.peakAllocated);
+    }
+    std::nth_element(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(peaks.size() / 2), peaks.end());
+    const Bytes typical
+        = stages.size() == 2 ? std::min(stages[0].peakAllocated, stages[1].peakAllocated) : peaks[peaks.size() / 2];
+    const Bytes gap = stages[fullest].peakAllocated - typical;
+    const bool isEnd = fullest == 0 || fullest == last;
+    if (!isEnd || share(gap, typical) < 0.15 || stages[fullest].layers < 2 || plan.parallel.layout.isStated()) {
+        return;
+    }
+    Finding finding;
+    finding.id = "end-stage-fuller";
+    finding.severity = Severity::Note;
+    finding.title = Text{HEADROOM_TR("core", "Stage %1 holds %2 more than a typical one"),
+                         {stageName(stages[fullest]), formatGib(gap, 1)}};
+    finding.explanation = fullest == 0
+        ? Text{HEADROOM_TR("core",
+                           "The first stage has the most micro-batches in flight, and the embedding. Fewer layers "
+                           "on it even the stages out.")}
+        : Text{HEADROOM_TR("core",
+                           "The last stage has the output layer and the loss. Fewer layers on it even the stages "
+                           "out.")};
+    const char* field = fullest == 0 ? "parallel.first_stage_layers" : "parallel.last_stage_layers";
+    const std::int64_t fewer = stages[fullest].layers - 1;
+    auto mend
+        = mendOf(situation, Text{HEADROOM_TR("core", "One layer fewer on stage %1"), {stageName(stages[fullest])}},
+                 {{field, std::to_string(fewer)}});
+    if (mend && mend->predictedPeak < stages[fullest].device) {
+        finding.mend = std::move(mend);
+    }
+    findings.push_back(std::move(finding));
+}
+
+void frozenKeepsActivations(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.plan == nullptr || situation.footprint == nullptr) {
+        return;
+    }
+    const TrainingPlan& plan = *situation.plan;
+    const bool trainsInFront = plan.vision.layers.valueOr(0) > 0
+        && (!plan.frozen.projector.value || !plan.frozen.vision.value) && !plan.frozen.all.value;
+    const StageFootprint& stage = situation.footprint->fullest();
+    const Bytes activations = stage.component(Component::Activations) + stage.component(Component::InFlight);
+    if (!plan.frozen.llm.value || !trainsInFront || share(activations, stage.peakAllocated) < 0.1) {
+        return;
+    }
+    Finding finding;
+    finding.id = "frozen-keeps-activations";
+    finding.severity = Severity::Note;
+    finding.title = Text{HEADROOM_TR("core", "The frozen language model still keeps %1 of activations"),
+                         {formatGib(activations, 1)}};
+    finding.explanation = Text{HEADROOM_TR(
+        "core",
+        "The projector or the image encoder is trained, and its gradient has to pass backward through every "
+        "frozen layer. Freezing saves gradients and optimizer state there, but what the layers need for the "
+        "input's gradient stays. Recompute helps.")};
+    finding.evidence.push_back(evidenceOf(plan, "frozen.llm"));
+    finding.mend = recomputeFully(situation);
+    findings.push_back(std::move(finding));
+}
+
+void estimateDisagrees(const Situation& situation, std::vector<Finding>& findings)
+{
+    // The log is of the files' plan, whatever the knobs say now.
+    const TrainingPlan* plan = situation.original != nullptr ? situation.original : situation.plan;
+    if (situation.run == nullptr || plan == nullptr || situation.calibration.k || situation.calibration.scalesTapes()) {
+        return;
+    }
+    const auto points = calibrationPoints(*situation.run, *situation.summary, *plan);
+    const auto measured = points ? calibrate(*points, situation.estimator) : tl::unexpected(points.error());
+    if (!measured || measured->misfit < 0.05) {
+        return;
+    }
+    const auto worst
+        = std::max_element(measured->residuals.begin(), measured->residuals.end(), [](const auto& a, const auto& b) {
+              return std::abs(a.measured.value - a.theory.value) < std::abs(b.measured.value - b.theory.value);
+          });
+    Finding finding;
+    finding.severity = Severity::Warning;
+    if (measured->suspects.empty()) {
+        finding.id = "estimate-disagrees";
+        finding.title = Text{HEADROOM_TR("core", "The log and the estimate differ by %1"),
+                             {formatGib(Bytes{std::abs(worst->measured.value - worst->theory.value)}, 1)}};
+        finding.explanation = Text{
+            HEADROOM_TR(
+                "core",
+                "Measured %1, estimated %2. No single other setting explains it. See whether the config is the one "
+                "that ran, whether samples are as long as the config says, and which implementation runs."),
+            {formatGib(worst->measured), formatGib(worst->theory)}};
+    } else {
+        const Suspect& suspect = measured->suspects.front();
+        finding.id = "another-setting-ran";
+        finding.title = Text{HEADROOM_TR("core", "The log looks as if %1"), {suspect.name.english()}};
+        finding.explanation = Text{
+            HEADROOM_TR(
+                "core",
+                "Measured %1, estimated %2; with that setting the estimate meets all measured peaks within %3 %. The "
+                "command line or another file may have overridden the config."),
+            {formatGib(worst->measured), formatGib(worst->theory), formatReal(std::ceil(suspect.misfit * 1000) / 10)}};
+        finding.mend = mendOf(situation, suspect.name, suspect.edits);
+    }
+    finding.evidence.push_back(worst->evidence);
+    findings.push_back(std::move(finding));
+}
+
+void notLegal(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.plan == nullptr) {
+        return;
+    }
+    for (const Problem& problem : validate(*situation.plan)) {
+        if (problem.severity != Severity::Error) {
+            continue;
+        }
+        Finding finding;
+        finding.id = "plan-not-legal";
+        finding.severity = Severity::Error;
+        finding.title = problem.text;
+        finding.explanation = Text{
+            HEADROOM_TR("core", "No framework can run this, so there is nothing to estimate until it is changed.")};
+        if (!problem.file.empty()) {
+            finding.evidence.push_back({problem.text, problem.file, problem.line});
+        }
+        findings.push_back(std::move(finding));
+    }
+}
+
+} // namespace headroom
