@@ -19,6 +19,10 @@ void Tape::clear()
 {
     forward.clear();
     backward.clear();
+    inputBackward.clear();
+    weights.clear();
+    inputBackwardNeeds.clear();
+    weightNeeds.clear();
     storages.assign(firstLocal, Event{});
     forwardNeeds.clear();
     backwardNeeds.clear();
@@ -28,6 +32,15 @@ void Tape::clear()
     slotCount = firstLocal;
     gradients = 0;
     consumesInput = false;
+}
+
+void Tape::takeSplitBackward(Tape& split)
+{
+    inputBackward.swap(split.backward);
+    weights.swap(split.weights);
+    inputBackwardNeeds.swap(split.backwardNeeds);
+    weightNeeds.swap(split.weightNeeds);
+    slotCount = std::max(slotCount, split.slotCount);
 }
 
 void Tape::dropBackward()
@@ -108,7 +121,9 @@ void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int6
 {
     const Tape::Event event{rounded(bytes), op, kind, m_persistents.find(key, kind, rounded(bytes))};
     m_events->push_back(event);
-    auto& needs = isBackward() ? m_tape.backwardNeeds : m_tape.forwardNeeds;
+    auto& needs = m_events == &m_tape.weights ? m_tape.weightNeeds
+        : isBackward()                        ? m_tape.backwardNeeds
+                                              : m_tape.forwardNeeds;
     for (Tape::Event& known : needs) {
         if (known.slot == event.slot) {
             known.bytes = std::max(known.bytes, event.bytes);

@@ -40,8 +40,11 @@ struct Tape
     };
 
     std::vector<Event> forward, backward;
+    /// The same as `backward` where a schedule computes the weights' gradients later: what they need stays in between.
+    std::vector<Event> inputBackward, weights;
     std::vector<Event> storages; ///< by slot: the event that allocated it
-    std::vector<Event> forwardNeeds, backwardNeeds; ///< persistent storages, each once with the largest request
+    /// Persistent storages that each of them asks for, once with the largest request.
+    std::vector<Event> forwardNeeds, backwardNeeds, inputBackwardNeeds, weightNeeds;
     std::vector<Event> saved; ///< local storages alive after the forward, the output excepted
     Slot output = none; ///< the tensor that flows out; none: the last operation of a micro-batch
     std::int64_t outputBytes = 0;
@@ -50,6 +53,8 @@ struct Tape
     bool consumesInput = false; ///< frees its input in the forward already
 
     void clear();
+    /// Takes the split backward from `split`, the same operations written with the weights' gradients apart.
+    void takeSplitBackward(Tape& split);
     /// Nothing upstream is trained, so nothing is kept and no backward runs (theory.md 2.5).
     void dropBackward();
 };
@@ -100,7 +105,9 @@ public:
 
     /// The forward is written: this is what flows out of it (none: nothing).
     void beginBackward(Tape::Slot output);
-    [[nodiscard]] bool isBackward() const { return m_events == &m_tape.backward; }
+    [[nodiscard]] bool isBackward() const { return m_events != &m_tape.forward; }
+    /// The backward is written, without the gradients of weights; they follow.
+    void beginWeights() { m_events = &m_tape.weights; }
 
 private:
     void add(Tape::Op op, Tape::Slot slot);

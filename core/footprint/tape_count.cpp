@@ -115,6 +115,13 @@ public:
         return {unit, TensorKind::ActivationGradient};
     }
 
+    /// The profiles that are counted so refuse the schedules that split the backward.
+    Handle inputBackward(std::size_t index, std::int64_t microBatch, const Handle& outputGradient)
+    {
+        return backward(index, microBatch, outputGradient);
+    }
+    void weights(std::size_t /*index*/, std::int64_t /*microBatch*/) { }
+
     void fill(StageFootprint& result) const
     {
         result.steadyAllocated = Bytes{m_now};

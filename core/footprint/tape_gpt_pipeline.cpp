@@ -6,6 +6,7 @@
 #include "footprint/tape_gpt_pipeline.h"
 
 #include "footprint/architecture.h"
+#include "footprint/schedule.h"
 #include "footprint/tape_graph.h"
 #include "footprint/tape_state.h"
 #include "plan/batch.h"
@@ -316,6 +317,7 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
              std::pair{!model.tiedEmbeddings.valueOr(true), "an output layer of its own"},
              std::pair{plan.parallel.pp.value <= 1, "a single pipeline stage"},
              std::pair{plan.parallel.vpp.value > 1, "interleaved pipelines"},
+             std::pair{splitsBackward(plan.parallel.schedule.value), "this pipeline schedule"},
              std::pair{plan.parallel.sp.value, "sequence parallelism"},
              std::pair{plan.parallel.cp.value > 1, "context parallelism"},
              std::pair{plan.shard.zeroStage.value > (isPlain ? 0 : 1), "this ZeRO stage"},

@@ -110,30 +110,36 @@ public:
     Handle backward(std::size_t chunk, std::int64_t /*microBatch*/, Handle gradient)
     {
         const ChunkSummary& summary = m_chunks[chunk];
-        const std::int64_t kept = summary.forward.net - (m_stage.chunks[chunk].sends ? summary.output : 0);
-        m_kept -= kept;
         const std::int64_t limit = m_program.shape.deferredWgrads;
         const bool defers = limit == 0 || m_deferredCount < limit;
         const PassSummary& backwardPass = defers ? summary.deferring : summary.backward;
-        pass(chunk, backwardPass, isFirst(m_backwardSeen, chunk));
-        const bool receives = m_stage.chunks[chunk].receives;
-        const std::int64_t unit = rounded(m_program.shape.boundaryBytes());
-        // The first tape frees its input, but what came from another stage belongs to the schedule.
-        const bool hasTapes = !m_stage.chunks[chunk].runs.empty();
-        const std::int64_t change = summary.backward.net + (receives && hasTapes ? unit : 0);
-        m_now += change;
-        if (gradient.bytes == 0) {
-            gradient = {change + kept, TensorKind::ActivationGradient}; // the head makes it
-            m_gradients += gradient.bytes;
-        } else if (!receives) {
-            walked(gradient.kind) -= gradient.bytes; // the embedding used it up
-            gradient.bytes = 0;
-        }
+        gradient = endChunk(chunk, backwardPass, summary.backward.net, gradient);
         const std::int64_t deferred = backwardPass.net - summary.backward.net;
         m_deferred += deferred;
         m_now += deferred;
         m_deferredCount += deferred > 0 ? 1 : 0;
         return gradient;
+    }
+
+    Handle inputBackward(std::size_t chunk, std::int64_t /*microBatch*/, Handle gradient)
+    {
+        const ChunkSummary& summary = m_chunks[chunk];
+        m_isSplit = true;
+        gradient = endChunk(chunk, summary.inputBackward, summary.backward.net, gradient);
+        m_isSplit = false;
+        m_now -= summary.weights.net;
+        m_kept -= summary.weights.net;
+        return gradient;
+    }
+
+    void weights(std::size_t chunk, std::int64_t /*microBatch*/)
+    {
+        const ChunkSummary& summary = m_chunks[chunk];
+        m_kept += summary.weights.net;
+        m_isWeights = true;
+        pass(chunk, summary.weights, isFirst(m_weightsSeen, chunk));
+        m_isWeights = false;
+        m_now += summary.weights.net;
     }
 
     void fill(StageFootprint& result) const
@@ -223,13 +229,57 @@ private:
 
     std::int64_t& walked(TensorKind kind) { return kind == TensorKind::ActivationGradient ? m_gradients : m_walked; }
 
+    /// The backward of a chunk; `net`: what the whole of it frees, nothing left for later.
+    Handle endChunk(std::size_t chunk, const PassSummary& summary, std::int64_t net, Handle gradient)
+    {
+        const ChunkSummary& whole = m_chunks[chunk];
+        const std::int64_t kept = whole.forward.net - (m_stage.chunks[chunk].sends ? whole.output : 0);
+        m_kept -= kept;
+        pass(chunk, summary, isFirst(m_backwardSeen, chunk));
+        const bool receives = m_stage.chunks[chunk].receives;
+        const std::int64_t unit = rounded(m_program.shape.boundaryBytes());
+        // The first tape frees its input, but what came from another stage belongs to the schedule.
+        const bool hasTapes = !m_stage.chunks[chunk].runs.empty();
+        const std::int64_t change = net + (receives && hasTapes ? unit : 0);
+        m_now += change;
+        if (gradient.bytes == 0) {
+            gradient = {change + kept, TensorKind::ActivationGradient}; // the head makes it
+            m_gradients += gradient.bytes;
+        } else if (!receives) {
+            walked(gradient.kind) -= gradient.bytes; // the embedding used it up
+            gradient.bytes = 0;
+        }
+        return gradient;
+    }
+
+    /// The same for the pass of the weights' gradients, which is the first to ask for some persistent storages.
+    std::int64_t firstWeightsRise(const Chunk& chunk)
+    {
+        std::int64_t level = 0, highest = 0, made = 0;
+        for (auto run = chunk.runs.rbegin(); run != chunk.runs.rend(); ++run) {
+            const Tape& tape = m_program.pieces[run->piece].tape;
+            const Rise& usual = m_pieces[run->piece].weights;
+            const Rise first = riseBeside(m_persistents, tape.weights);
+            highest = std::max({highest, level + first.peak, level + first.net + (run->count > 1 ? usual.peak : 0)});
+            made += first.net - usual.net;
+            level += first.net + (run->count - 1) * usual.net;
+            for (const Tape::Event& need : tape.weightNeeds) {
+                m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
+            }
+        }
+        m_missing -= made;
+        return highest;
+    }
+
     /// In the first step the moments do not exist yet, nor what `m_missing` counts.
     void pass(std::size_t chunk, const PassSummary& summary, bool isFirst)
     {
         reach(m_now + summary.peak, chunk, summary.place);
         if (m_isFirstStep) {
             const std::int64_t before = m_now - m_state.moments - m_missing;
-            const std::int64_t rise = isFirst ? firstRise(m_stage.chunks[chunk]) : summary.peak;
+            const std::int64_t rise = !isFirst ? summary.peak
+                : m_isWeights                  ? firstWeightsRise(m_stage.chunks[chunk])
+                                               : firstRise(m_stage.chunks[chunk]);
             m_firstStepPeak = std::max(m_firstStepPeak, before + rise);
         }
     }
@@ -241,7 +291,8 @@ private:
         for (const Chunk& chunk : m_stage.chunks) {
             for (const PieceRun& run : chunk.runs) {
                 const Tape& tape = m_program.pieces[run.piece].tape;
-                for (const auto* needs : {&tape.forwardNeeds, &tape.backwardNeeds}) {
+                for (const auto* needs :
+                     {&tape.forwardNeeds, &tape.backwardNeeds, &tape.inputBackwardNeeds, &tape.weightNeeds}) {
                     for (const Tape::Event& need : *needs) {
                         m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
                     }
@@ -261,7 +312,7 @@ private:
         for (std::size_t k = 0; k < chunk.runs.size(); ++k) {
             const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
             const Tape& tape = m_program.pieces[run.piece].tape;
-            const PieceSummary& piece = m_pieces[run.piece];
+            const PieceSummary piece = m_isSplit ? m_pieces[run.piece].splitting() : m_pieces[run.piece];
             const Rise first = firstPieceRise(tape, piece, isBackward);
             const std::int64_t appearing = first.net - (isBackward ? piece.backward.net : piece.forward.net);
             PassSummary usual;
@@ -270,8 +321,10 @@ private:
             const bool isRebuilt = isBackward && run.checkpointGroup > 0;
             highest = std::max(highest, level + (isRebuilt ? 0 : first.peak));
             if (run.count > 1 || isRebuilt) {
-                highest = std::max(
-                    highest, level + appearing + (isBackward && !isRebuilt ? piece.backward.net : 0) + usual.peak);
+                highest = std::max(highest,
+                                   level + appearing
+                                       + (isBackward && !isRebuilt ? std::min<std::int64_t>(piece.backward.net, 0) : 0)
+                                       + usual.peak);
             }
             level += appearing + usual.net;
             made += appearing;
@@ -283,14 +336,16 @@ private:
     /// The piece's rise while the persistent storages it needs appear.
     Rise firstPieceRise(const Tape& tape, const PieceSummary& piece, bool isBackward)
     {
-        const auto& needs = isBackward ? tape.backwardNeeds : tape.forwardNeeds;
+        const auto& backward = m_isSplit ? tape.inputBackward : tape.backward;
+        const auto& backwardNeeds = m_isSplit ? tape.inputBackwardNeeds : tape.backwardNeeds;
+        const auto& needs = isBackward ? backwardNeeds : tape.forwardNeeds;
         const auto isNew = [this](const Tape::Event& need) { return m_persistents[need.slot] == 0; };
         const auto isThere = [this](const Tape::Event& need) { return m_persistents[need.slot] >= need.bytes; };
         Rise rise = isBackward ? piece.backward : piece.forward;
         if (!std::all_of(needs.begin(), needs.end(), isThere)) {
             rise = std::all_of(needs.begin(), needs.end(), isNew) && needs.size() < 64
                 ? (isBackward ? piece.firstBackward : piece.firstForward)
-                : riseBeside(m_persistents, isBackward ? tape.backward : tape.forward);
+                : riseBeside(m_persistents, isBackward ? backward : tape.forward);
         }
         for (const Tape::Event& need : needs) {
             m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
@@ -306,8 +361,8 @@ private:
     const StageState m_state;
 
     Phase m_phase = Phase::Forward;
-    bool m_isFirstStep = true, m_hasMainGradients = false;
-    std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0;
+    bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false;
+    std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0, m_weightsSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
                  m_firstStepPeak = 0, m_missing = 0, m_moving = 0;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
@@ -382,7 +437,8 @@ void InstantEstimator::describe(const StageProgram& stage, StageFootprint& resul
     result.layers = stage.layers;
     result.parameters = parameterCount(m_program, stage);
     result.inFlight
-        = inFlight({shape.schedule, shape.stages, shape.chunks, shape.microBatches}, stage.stage).microBatches();
+        = inFlight({shape.schedule, shape.stages, shape.chunks, shape.microBatches, shape.chunkGroup}, stage.stage)
+              .microBatches();
 }
 
 Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)

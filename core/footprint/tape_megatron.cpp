@@ -150,9 +150,10 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     ops.cublas();
     Tape::Slot gradient = w.allocate(ActivationGradient, ops.streamBytes(tokens));
     Tape::Slot weight = Tape::none;
-    const bool waitsForEmbedding = c.isTied && !hasOwnWeight; // both gradients of a tied matrix are added there
-    if (c.isFrozen) {
-        // no gradient of the output layer's weight
+    // Both gradients of a tied matrix are added where the embedding's is made.
+    const bool waitsForEmbedding = c.isTied && !hasOwnWeight && c.stages == 1;
+    if (c.isFrozen || ops.delays()) {
+        // no gradient of the output layer's weight, or one that comes later
     } else if (!c.fusesWeightGradients) {
         const std::int64_t bytes = c.vocab * c.hidden * c.element;
         weight = waitsForEmbedding ? w.allocateInto(Tape::carried, WeightGradient, bytes)
@@ -161,8 +162,11 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
         ops.placeholder(c.vocab, c.hidden);
     }
     gradient = ops.scatter(gradient, ActivationGradient, tokens);
-    const bool isDeferred = c.deferredWgrads >= 0 && !c.isFrozen;
-    if (isDeferred) {
+    const bool isDelayed = ops.delays();
+    const bool isDeferred = c.deferredWgrads >= 0 && !c.isFrozen && !isDelayed;
+    if (isDelayed) {
+        // The output layer's gradient is computed with the others.
+    } else if (isDeferred) {
         w.defer(logitsGradient); // kept for the weight gradient at the end of the step
     } else {
         w.free(logitsGradient);
@@ -172,12 +176,17 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     w.free(gradient);
     if (isDeferred) {
         w.defer(norm.output);
-    } else {
+    } else if (!isDelayed) {
         w.free(norm.output);
     }
     w.freeAll(norm.statistics);
     w.freeAll(states);
     w.free(Tape::input);
+    if (isDelayed) {
+        w.beginWeights();
+        ops.delayedGradient(c.vocab, c.hidden, c.sequenceShards > 1 ? ops.streamBytes(tokens) : 0);
+        w.free(logitsGradient, norm.output);
+    }
 
     piece.parameters.clear();
     addHead(piece, c, hasOwnWeight);

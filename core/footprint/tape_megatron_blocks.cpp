@@ -25,6 +25,7 @@ void RecordedBlock::backward()
         gradient = recorder.borrowed(Tape::gradient, c.boundaryBytes()).storage;
     }
     recorder.backward(m_result, std::move(gradient));
+    keepStream();
 }
 
 MegatronModules::Tensor RecordedBlock::behindNorm(const Tensor& input, const TapeRecorder::Function& following)

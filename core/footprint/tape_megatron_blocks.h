@@ -17,6 +17,8 @@ public:
     /// From one residual stream to the next; `input` stays the caller's.
     Tape::Slot forward(Tape::Slot input);
     void backward();
+    /// The pass of the weights' gradients.
+    using MegatronModules::writeDelayedGradients;
 
 protected:
     virtual Tensor branch(const Tensor& input) = 0;

@@ -49,6 +49,10 @@ void MegatronTapes::writeLayer(Piece& piece, LayerKind kind) const
     ops.w.free(afterAttention);
     attention.backward();
     ops.w.free(Tape::input);
+    if (ops.delays()) {
+        ops.w.beginWeights();
+        ops.writeDelayedGradients();
+    }
 
     piece.parameters.clear();
     addNorm(piece, c, c.hidden);
@@ -85,6 +89,16 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
         usual.backward();
     }
     ops.w.free(Tape::input);
+    if (ops.delays()) {
+        ops.w.beginWeights();
+        if (experts) {
+            experts->writeDelayedGradients();
+        }
+        ops.writeDelayedGradients();
+        if (attention) {
+            attention->writeDelayedGradients();
+        }
+    }
 
     piece.parameters.clear();
     piece.expertParameters.clear();

@@ -7,11 +7,39 @@ using enum TensorKind;
 
 MegatronModules::Storage MegatronModules::weightGradient(std::int64_t rows, std::int64_t columns)
 {
+    if (m_ops.delays()) {
+        return {};
+    }
     if (!c.fusesWeightGradients) {
         return recorder.allocate(WeightGradient, rows * columns * c.element);
     }
     m_ops.placeholder(rows, columns);
     return {};
+}
+
+void MegatronModules::delay(Storage input, Storage outputGradient, const Linear& linear, std::int64_t gatheredBytes)
+{
+    m_holdsStream = m_holdsStream || recorder.isBorrowed(outputGradient);
+    m_delayed.push_back({std::move(input), std::move(outputGradient), linear.outputs, linear.inputs, gatheredBytes});
+}
+
+void MegatronModules::keepStream()
+{
+    if (m_holdsStream) {
+        m_delayed.push_back({{}, recorder.allocate(ActivationGradient, c.boundaryBytes()), 0, 0, 0});
+    }
+    m_holdsStream = false;
+}
+
+void MegatronModules::writeDelayedGradients()
+{
+    for (DelayedGradient& delayed : m_delayed) {
+        if (delayed.rows > 0) {
+            m_ops.delayedGradient(delayed.rows, delayed.columns, delayed.gatheredBytes);
+        }
+        delayed.input = delayed.outputGradient = {};
+    }
+    m_delayed.clear();
 }
 
 MegatronModules::Tensor MegatronModules::norm(const Tensor& input, std::int64_t width)
@@ -42,8 +70,9 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
     } else if (isSplit) {
         m_ops.growGlobalBuffer(full);
     }
+    const Storage kept = m_ops.delays() && linear.savesInput ? read : Storage{};
     return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * c.element, std::move(saved),
-                        [this, linear, full, isSplit](const Storages&) {
+                        [this, linear, full, isSplit, kept](const Storages& outputs) {
                             Storage again;
                             if (isSplit && linear.savesInput && c.isTransformerEngine) {
                                 again = recorder.allocate(GatheredInput, full);
@@ -51,6 +80,10 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
                                 m_ops.growGlobalBuffer(full);
                             }
                             m_ops.gemm();
+                            if (m_ops.delays()) {
+                                // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
+                                delay(again ? again : kept, outputs.front(), linear, isSplit && !again ? full : 0);
+                            }
                             Storage gradient = recorder.allocate(ActivationGradient, full);
                             Storage weight;
                             if (isSplit) {
@@ -78,26 +111,35 @@ MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const 
     if (isSplit) {
         product = recorder.allocate(linear.kind, full);
     }
-    return recorder.run(
-        {input}, linear.kind, full / c.sequenceShards, {input.storage}, [this, linear, full, isSplit](const Storages&) {
-            Storage whole;
-            if (isSplit) {
-                whole = recorder.allocate(GatheredInput, full);
-            }
-            m_ops.gemm();
-            const Storage gradient = recorder.allocate(ActivationGradient, linear.tokens * linear.inputs * c.element);
-            const Storage weight = weightGradient(linear.outputs, linear.inputs);
-            return Storages{gradient};
-        });
+    const Storage kept = m_ops.delays() ? input.storage : Storage{};
+    return recorder.run({input}, linear.kind, full / c.sequenceShards, {input.storage},
+                        [this, linear, full, isSplit, kept](const Storages& outputs) {
+                            Storage whole;
+                            if (isSplit) {
+                                whole = recorder.allocate(GatheredInput, full);
+                            }
+                            m_ops.gemm();
+                            if (m_ops.delays()) {
+                                delay(kept, whole ? whole : outputs.front(), linear);
+                            }
+                            const Storage gradient
+                                = recorder.allocate(ActivationGradient, linear.tokens * linear.inputs * c.element);
+                            const Storage weight = weightGradient(linear.outputs, linear.inputs);
+                            return Storages{gradient};
+                        });
 }
 
 MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const Linear& linear)
 {
     const std::int64_t inputBytes = input.bytes;
+    const Storage kept = m_ops.delays() ? input.storage : Storage{};
     m_ops.gemm();
     return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * c.element, {input.storage},
-                        [this, linear, inputBytes](const Storages&) {
+                        [this, linear, inputBytes, kept](const Storages& outputs) {
                             m_ops.gemm();
+                            if (m_ops.delays()) {
+                                delay(kept, outputs.front(), linear);
+                            }
                             const Storage gradient = recorder.allocate(ActivationGradient, inputBytes);
                             const Storage weight = weightGradient(linear.outputs, linear.inputs);
                             return Storages{gradient};

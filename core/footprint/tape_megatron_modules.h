@@ -54,9 +54,16 @@ public:
 
     /// The weight gradient that only lives until it is added; none when the matrix product adds it itself.
     Storage weightGradient(std::int64_t rows, std::int64_t columns);
+    /// Computes the weights' gradients that were delayed, in the order of the backward, and lets go of what they need.
+    void writeDelayedGradients();
     [[nodiscard]] std::int64_t statisticsBytes() const { return c.isRms ? 4 : 8; } ///< a row
 
 protected:
+    /// Keeps what a weight's gradient needs for later.
+    void delay(Storage input, Storage outputGradient, const Linear& linear, std::int64_t gatheredBytes = 0);
+    /// The residual stream's gradient can't be added to in place while a delayed gradient needs it.
+    void keepStream();
+
     TapeRecorder recorder;
     MegatronOps& m_ops;
     const RankShape& c;
@@ -66,6 +73,12 @@ private:
     struct AttentionBytes
     {
         std::int64_t query, key, value, context;
+    };
+
+    struct DelayedGradient
+    {
+        Storage input, outputGradient;
+        std::int64_t rows = 0, columns = 0, gatheredBytes = 0;
     };
 
     [[nodiscard]] AttentionBytes bytesOf(const Heads& heads) const;
@@ -78,6 +91,9 @@ private:
     Tensor ring(const Tensors& qkv, const Heads& heads, Storage statistics);
     Tensor gathered(const Tensors& qkv, const Heads& heads, Storage statistics);
     Tensor exchanged(const Tensors& qkv, const Heads& heads, Storage statistics);
+
+    std::vector<DelayedGradient> m_delayed;
+    bool m_holdsStream = false;
 };
 
 } // namespace headroom

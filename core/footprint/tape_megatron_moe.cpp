@@ -195,13 +195,19 @@ void MegatronExperts::expertWorkspaces()
 MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const ExpertLinear& linear)
 {
     expertWorkspaces();
+    const Storage kept = m_ops.delays() ? input.storage : Storage{};
     return recorder.run({input}, linear.kind, linear.rows * linear.outputs * c.element, {input.storage},
-                        [this, linear](const Storages&) {
+                        [this, linear, kept](const Storages& outputs) {
                             expertWorkspaces();
+                            if (m_ops.delays()) {
+                                // The shapes of one expert's weight are those of the placeholder.
+                                const std::int64_t weights = c.fusesWeightGradients ? 1 : linear.count;
+                                delay(kept, outputs.front(), {linear.rows, linear.inputs, weights * linear.outputs});
+                            }
                             const Storage gradient
                                 = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * c.element);
                             Storage weight;
-                            if (c.fusesWeightGradients) {
+                            if (c.fusesWeightGradients && !m_ops.delays()) {
                                 m_ops.placeholder(linear.outputs, linear.inputs);
                             } else {
                                 weight = weightGradient(linear.count * linear.outputs, linear.inputs);

@@ -59,7 +59,7 @@ MegatronOps::Gradients MegatronOps::linearBackward(std::int64_t inputBytes, std:
     }
     Gradients gradients;
     gradients.input = w.allocate(ActivationGradient, inputBytes);
-    if (c.isFrozen) {
+    if (c.isFrozen || c.delaysWeightGradients) {
         return gradients;
     }
     if (!c.fusesWeightGradients) {
@@ -68,6 +68,30 @@ MegatronOps::Gradients MegatronOps::linearBackward(std::int64_t inputBytes, std:
         placeholder(rows, columns);
     }
     return gradients;
+}
+
+void MegatronOps::delayedGradient(std::int64_t rows, std::int64_t columns, std::int64_t gatheredBytes)
+{
+    if (gatheredBytes > 0) {
+        growGlobalBuffer(gatheredBytes);
+    }
+    gemm();
+    if (c.fusesWeightGradients) {
+        placeholder(rows, columns);
+    } else {
+        w.free(w.allocate(WeightGradient, rows * columns * c.element));
+    }
+}
+
+void MegatronOps::writeDelayedGradients()
+{
+    for (const DelayedGradient& delayed : m_delayed) {
+        if (delayed.rows > 0) {
+            delayedGradient(delayed.rows, delayed.columns, delayed.gatheredBytes);
+        }
+        w.free(delayed.input, delayed.outputGradient);
+    }
+    m_delayed.clear();
 }
 
 void MegatronOps::dropInput(Tape::Slot& slot)
@@ -152,6 +176,14 @@ Tape::Slot MegatronOps::rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput
     }
     const Tape::Slot gathered = gather(tokens);
     const Gradients gradients = linearBackward(inputBytes, c.hidden, columns);
+    if (delays()) {
+        // What reached the layer as its output's gradient stays: gathered, behind the dropout, or the stream's own.
+        const Tape::Slot outputGradient = gathered != Tape::none ? gathered : dropped;
+        w.free(gathered != Tape::none ? dropped : Tape::none);
+        m_holdsStream = outputGradient == Tape::none;
+        m_delayed.push_back({savedInput, outputGradient, c.hidden, columns, 0});
+        return gradients.input;
+    }
     w.free(gathered, dropped, savedInput, gradients.weight);
     return gradients.input;
 }
@@ -161,6 +193,24 @@ void MegatronOps::normLinearBackward(const Norm& norm, std::int64_t tokens, std:
 {
     const Tape::Slot gathered = gatherInput(tokens);
     Gradients gradients = linearBackward(streamBytes(tokens), rows, c.hidden);
+    if (delays()) {
+        // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
+        const bool isGathered = gathered != Tape::none;
+        const std::int64_t again = c.sequenceShards > 1 && !isGathered ? streamBytes(tokens) : 0;
+        m_delayed.push_back({isGathered ? gathered : norm.output, outputGradient, rows, c.hidden, again});
+        gradients.input = scatter(gradients.input, ActivationGradient, tokens);
+        const Tape::Slot added = w.allocate(ActivationGradient, streamBytes(tokens / c.sequenceShards));
+        w.free(gradients.input, isGathered ? norm.output : Tape::none);
+        w.freeAll(norm.statistics);
+        if (m_holdsStream) {
+            // The sum is a new tensor, since the gradient it is added to is still needed.
+            m_delayed.push_back({Tape::none, added, 0, 0, 0});
+            m_holdsStream = false;
+        } else {
+            w.free(added);
+        }
+        return;
+    }
     w.free(gathered, outputGradient);
     gradients.input = scatter(gradients.input, ActivationGradient, tokens);
     const Tape::Slot added = w.allocate(ActivationGradient, streamBytes(tokens / c.sequenceShards));

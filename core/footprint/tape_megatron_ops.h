@@ -6,6 +6,7 @@
 #include "footprint/tape_shape.h"
 
 #include <array>
+#include <vector>
 
 namespace headroom {
 
@@ -60,6 +61,13 @@ public:
         Tape::Slot output = Tape::none;
         SlotList statistics;
     };
+    /// A weight's gradient that a later pass computes: what stays until then.
+    struct DelayedGradient
+    {
+        Tape::Slot input = Tape::none, outputGradient = Tape::none;
+        std::int64_t rows = 0, columns = 0;
+        std::int64_t gatheredBytes = 0; ///< of Megatron's own layers: the input is gathered again
+    };
     struct Gradients
     {
         Tape::Slot input = Tape::none;
@@ -79,6 +87,11 @@ public:
     /// A GEMM of a transformer layer; local layers add their bias out of place.
     Tape::Slot linear(TensorKind kind, std::int64_t bytes, bool hasBias = false);
     Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns);
+    /// The gradient of one weight, in the pass that computes it.
+    void delayedGradient(std::int64_t rows, std::int64_t columns, std::int64_t gatheredBytes);
+    /// The pass of the weights' gradients: everything delayed, in the order of the backward.
+    void writeDelayedGradients();
+    [[nodiscard]] bool delays() const { return c.delaysWeightGradients && !c.isFrozen; }
     /// After a linear layer's forward: what it read, unless its weight is trained.
     void dropInput(Tape::Slot& slot);
     void placeholder(std::int64_t rows, std::int64_t columns);
@@ -104,6 +117,10 @@ public:
 
     const RankShape& c;
     TapeWriter w;
+
+private:
+    std::vector<DelayedGradient> m_delayed;
+    bool m_holdsStream = false; ///< the residual stream's gradient is a linear layer's output gradient that stays
 };
 
 } // namespace headroom

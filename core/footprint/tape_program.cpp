@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_program.h"
 
+#include "footprint/schedule_order.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_torch.h"
@@ -107,6 +108,9 @@ public:
         }
         writePieces();
         m_program.stages.resize(layers.size());
+        if (hasOwnPlaces()) {
+            placeChunks(layers);
+        }
         std::int64_t first = 0;
         for (std::size_t stage = 0; stage < layers.size(); ++stage) {
             StageProgram& program = m_program.stages[stage];
@@ -114,6 +118,11 @@ public:
             program.layers = layers[stage];
             program.firstLayer = m_layout ? m_layout->cell(program.stage, 0).firstLayer : first;
             first += layers[stage];
+            if (hasOwnPlaces()) {
+                const Place& upper = placeOf(program, 0);
+                program.layers = upper.layers + placeOf(program, 1).layers;
+                program.firstLayer = upper.firstLayer;
+            }
         }
         for (StageProgram& stage : m_program.stages) {
             fillChunks(stage);
@@ -129,8 +138,11 @@ private:
         const PieceIndex decoderPieces = m_shape.experts.isPresent() ? decoderEmbedding : encoderNorm;
         m_program.pieces.resize(m_tower.isPresent() ? pieceCount : isT5 ? patches : decoderPieces);
         auto& pieces = m_program.pieces;
-        const bool ownsHead = !(m_shape.isTied && m_shape.stages == 1);
-        const bool waitsForWords = !ownsHead && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
+        // Tied, the matrix stands once where embedding and head are on the same GPU.
+        const bool isTogether = m_shape.stages == 1 || isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1;
+        const bool ownsHead = !(m_shape.isTied && isTogether);
+        const bool waitsForWords
+            = !ownsHead && m_shape.stages == 1 && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
         MegatronTapes tapes(m_shape, m_program.persistents);
         MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false};
         if (m_tower.isPresent()) {
@@ -153,9 +165,38 @@ private:
             tapes.writeLayer(pieces[decoderLayer], MegatronTapes::LayerKind::CrossAttending);
         }
         tapes.writeHead(pieces[head], isT5 ? m_shape.decoderSequence : m_shape.sequence, ownsHead);
+        if (splitsBackward(m_shape.schedule)) {
+            splitPieces(ownsHead);
+        }
         for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), patches); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen;
         }
+    }
+
+    /// Layers and head once more with the weights' gradients apart; the others compute theirs in the backward.
+    void splitPieces(bool ownsHead)
+    {
+        RankShape shape = m_shape;
+        shape.delaysWeightGradients = true;
+        MegatronTapes tapes(shape, m_program.persistents);
+        auto& pieces = m_program.pieces;
+        for (Piece& piece : pieces) {
+            piece.tape.inputBackward = piece.tape.backward;
+            piece.tape.inputBackwardNeeds = piece.tape.backwardNeeds;
+        }
+        Piece split;
+        if (m_shape.family == ModelFamily::Decoder) {
+            tapes.writeDecoderLayer(split, false);
+        } else {
+            tapes.writeLayer(split, MegatronTapes::LayerKind::Encoder);
+        }
+        pieces[layer].tape.takeSplitBackward(split.tape);
+        if (m_shape.experts.isPresent()) {
+            tapes.writeDecoderLayer(split, true);
+            pieces[expertLayer].tape.takeSplitBackward(split.tape);
+        }
+        tapes.writeHead(split, m_shape.sequence, ownsHead);
+        pieces[head].tape.takeSplitBackward(split.tape);
     }
 
     /// Encoder and projector, on the stage of the embedding. What has nothing trained upstream keeps nothing.
@@ -186,8 +227,9 @@ private:
         stage.chunks.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             Chunk& chunk = stage.chunks[i];
-            const bool isFirst = stage.stage == 0 && i == 0;
-            const bool isLast = stage.stage == m_shape.stages - 1 && i + 1 == count;
+            const bool isFirst = hasOwnPlaces() ? positionOf(stage, i) == 0 : stage.stage == 0 && i == 0;
+            const bool isLast = hasOwnPlaces() ? positionOf(stage, i) + 1 == m_places.size()
+                                               : stage.stage == m_shape.stages - 1 && i + 1 == count;
             chunk.runs.clear();
             chunk.loaded.clear();
             chunk.receives = !isFirst;
@@ -240,6 +282,9 @@ private:
         if (m_layout) {
             return m_layout->cell(stage.stage, static_cast<std::int64_t>(chunk)).firstLayer;
         }
+        if (hasOwnPlaces()) {
+            return placeOf(stage, chunk).firstLayer;
+        }
         std::int64_t first = 0;
         for (const StageProgram& other : m_program.stages) {
             const std::size_t before = other.stage < stage.stage ? chunk + 1 : chunk;
@@ -257,6 +302,9 @@ private:
         if (m_layout) {
             return m_layout->cell(stage.stage, static_cast<std::int64_t>(chunk)).layers;
         }
+        if (hasOwnPlaces()) {
+            return placeOf(stage, chunk).layers;
+        }
         const bool countsEmbedding = m_plan.parallel.embedInSplit.value && stage.stage == 0;
         const bool countsLoss = m_plan.parallel.lossInSplit.value && stage.stage == m_shape.stages - 1;
         const std::int64_t slots = stage.layers + (countsEmbedding ? 1 : 0) + (countsLoss ? 1 : 0);
@@ -266,6 +314,44 @@ private:
         return std::clamp<std::int64_t>(stage.layers - before, 0, wanted);
     }
 
+    // Schedules whose stages hold two pieces of the model: folded ones, and those that run it from both ends.
+
+    struct Place
+    {
+        std::int64_t firstLayer = 0, layers = 0;
+    };
+
+    [[nodiscard]] bool hasOwnPlaces() const { return isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1; }
+
+    /// By position in the pipeline. A folded stage's layers are halved, the larger half coming first.
+    void placeChunks(const std::vector<std::int64_t>& layers)
+    {
+        m_places.clear();
+        for (const std::int64_t count : layers) {
+            m_places.push_back({0, isFolded(m_shape.schedule) ? (count + 1) / 2 : count});
+        }
+        for (std::size_t i = layers.size(); isFolded(m_shape.schedule) && i-- > 0;) {
+            m_places.push_back({0, layers[i] / 2});
+        }
+        std::int64_t first = 0;
+        for (Place& place : m_places) {
+            place.firstLayer = first;
+            first += place.layers;
+        }
+    }
+
+    [[nodiscard]] std::size_t positionOf(const StageProgram& stage, std::size_t chunk) const
+    {
+        const auto index = static_cast<std::size_t>(stage.stage);
+        const std::size_t mirrored = m_places.size() - 1 - index;
+        const std::size_t upper = std::min(index, mirrored);
+        return chunk == 0 ? upper : m_places.size() - 1 - upper;
+    }
+    [[nodiscard]] const Place& placeOf(const StageProgram& stage, std::size_t chunk) const
+    {
+        return m_places[positionOf(stage, chunk)];
+    }
+
     const TrainingPlan& m_plan;
     ModelProgram& m_program;
     const RankShape& m_shape;
@@ -273,6 +359,7 @@ private:
     const Projector m_projector;
     const Trainable m_trainable;
     std::optional<PipelineLayout> m_layout;
+    std::vector<Place> m_places;
 };
 
 /// Chunk passes that a step of every stage has, as far as they differ from each other.
@@ -281,9 +368,10 @@ double turnsOfAllStages(const RankShape& shape)
     const auto real = [](std::int64_t count) { return static_cast<double>(count); };
     const double waiting
         = shape.deferredWgrads == 0 ? real(shape.microBatches) : real(std::max<std::int64_t>(shape.deferredWgrads, 0));
-    const double distinct = shape.schedule == Schedule::GPipe ? real(shape.microBatches)
-        : shape.chunks == 1                                   ? real(shape.stages) + 1 + waiting
-                                                              : 5 * real(shape.chunkGroup) + waiting;
+    const double distinct = splitsBackward(shape.schedule) ? 6 * (real(shape.stages) + 2)
+        : shape.schedule == Schedule::GPipe                ? real(shape.microBatches)
+        : shape.chunks == 1                                ? real(shape.stages) + 1 + waiting
+                                                           : 5 * real(shape.chunkGroup) + waiting;
     return real(shape.stages) * real(shape.chunks) * std::min(distinct, real(shape.microBatches));
 }
 

@@ -67,6 +67,11 @@ public:
     [[nodiscard]] Tensor borrowed(Tape::Slot slot, std::int64_t bytes);
     [[nodiscard]] Storage allocate(TensorKind kind, std::int64_t bytes);
 
+    [[nodiscard]] bool isBorrowed(const Storage& storage) const
+    {
+        return storage && m_entries[storage.m_entry].isBorrowed;
+    }
+
     /// Without a `backward` of its own an operation makes a gradient for each input. `saved` are kept until then.
     Tensor run(const Tensors& inputs, TensorKind kind, std::int64_t bytes, Storages saved = {}, Backward backward = {});
     /// The same, and the output is kept too.

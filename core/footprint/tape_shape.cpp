@@ -2,6 +2,7 @@
 #include "footprint/tape_shape.h"
 
 #include "footprint/architecture.h"
+#include "footprint/schedule_order.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
@@ -108,7 +109,12 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.chunks = chunksPerStage(plan);
     shape.chunkGroup = std::max<std::int64_t>(parallel.vppGroup.valueOr(shape.stages), 1);
     shape.chunks = shape.stages > 1 ? shape.chunks : 1; // interleaving needs stages to interleave
-    shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
+    if (splitsBackward(parallel.schedule.value)) {
+        shape.schedule = shape.stages > 1 ? parallel.schedule.value : Schedule::OneForwardOneBackward;
+        shape.chunks = isFolded(shape.schedule) || layerCopies(shape.schedule) > 1 ? 2 : 1;
+    } else {
+        shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
+    }
     shape.data = dataParallelSize(plan);
     shape.microBatches = microBatchesPerStep(plan);
     shape.microBatch = atLeastOne(plan.batch.micro);
@@ -220,10 +226,8 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},
-          std::pair{plan.parallel.schedule.value != Schedule::OneForwardOneBackward
-                        && plan.parallel.schedule.value != Schedule::Interleaved
-                        && plan.parallel.schedule.value != Schedule::GPipe,
-                    "this pipeline schedule"},
+          std::pair{splitsBackward(plan.parallel.schedule.value) && plan.parallel.layout.isKnown(),
+                    "explicit layouts under this pipeline schedule"},
           std::pair{plan.shard.zeroStage.value > 1 || plan.shard.fsdp.value, "sharded gradients or parameters"}}) {
         if (has) {
             return notDescribed(what);
@@ -349,6 +353,11 @@ Result<RankShape> rankShape(const TrainingPlan& plan)
     readPrecision(plan, shape);
     readImplementation(plan, shape);
     readRecompute(plan.recompute, shape);
+    if (!canRun({shape.schedule, shape.stages, shape.chunks, shape.microBatches, 0})) {
+        return failure(Text{HEADROOM_TR("core",
+                                        "DualPipe needs an even number of stages, and micro-batches at least twice as "
+                                        "many and in pairs")});
+    }
     shape.isFrozen = !trainableOf(plan).language;
     if (auto special = readSpecialLayers(plan, shape); !special) {
         return tl::unexpected(std::move(special.error()));

@@ -44,6 +44,7 @@ struct RankShape
     std::int64_t data = 1, microBatches = 1, optimizerShards = 1;
     Schedule schedule = Schedule::OneForwardOneBackward;
     bool keepsStageOutputs = false; ///< what was sent on stays until its backward
+    bool delaysWeightGradients = false; ///< of the tapes being written: weights' gradients come in a pass of their own
 
     // Precision: bytes of an element.
     std::int64_t element = 2, gradient = 4, master = 4, firstMoment = 4, secondMoment = 4;

@@ -2,33 +2,39 @@
 #include "footprint/tape_summary.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headroom {
 
 namespace {
 
-/// `countsNeeds`: every persistent storage appears where it is first mentioned.
+/// `countsNeeds`: every persistent storage appears where it is first mentioned, and grows beside what it replaces.
 /// `keepsDeferred`: they stay.
 template <bool countsNeeds, bool keepsDeferred = false> Rise riseOf(const std::vector<Tape::Event>& events)
 {
     Rise rise;
     std::int64_t now = 0;
-    std::uint64_t seen = 0;
+    std::array<std::int64_t, countsNeeds ? 64 : 1> there{};
     for (std::size_t i = 0; i < events.size(); ++i) {
         const Tape::Event& event = events[i];
+        std::int64_t replaced = 0;
         if (event.op == Tape::Op::Allocate) {
             now += event.bytes;
         } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
             now -= keepsDeferred && event.op == Tape::Op::Defer ? 0 : event.bytes;
         } else if constexpr (countsNeeds) {
-            const std::uint64_t bit = std::uint64_t{1} << (event.slot & 63U);
-            now += (seen & bit) == 0 ? event.bytes : 0;
-            seen |= bit;
+            std::int64_t& known = there[event.slot & 63U];
+            if (known < event.bytes) {
+                replaced = known;
+                known = event.bytes;
+                now += event.bytes;
+            }
         }
         if (now > rise.peak) {
             rise.peak = now;
             rise.peakEvent = static_cast<std::uint32_t>(i + 1);
         }
+        now -= replaced;
     }
     rise.net = now;
     return rise;
@@ -57,21 +63,30 @@ void checkpointedForward(const PieceRun& run, const PieceSummary& piece, std::si
     pass.net += groups * piece.output;
 }
 
+/// Group by group: rebuilt, then run backwards.
 void checkpointedBackward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
 {
     const std::int64_t groups = (run.count + run.checkpointGroup - 1) / run.checkpointGroup;
-    std::int64_t end = run.count;
-    // The last group may be smaller; of the others the one that comes next is the highest.
-    for (std::int64_t group = groups - 1; group >= std::max<std::int64_t>(groups - 2, 0); --group) {
-        const std::int64_t size = end - group * run.checkpointGroup;
-        const std::int64_t level = pass.net - (groups - 1 - group) * piece.output;
+    const auto raiseBy = [&](std::int64_t group) {
+        const std::int64_t first = group * run.checkpointGroup;
+        const std::int64_t end = std::min(first + run.checkpointGroup, run.count), size = end - first;
+        const std::int64_t level = pass.net - (groups - 1 - group) * piece.output + (run.count - end) * piece.held;
         raise(pass, level + (size - 1) * piece.forward.net + piece.forward.peak,
               {Place::Doing::Rebuilding, index, end - 1, piece.forward.peakEvent});
-        raise(pass, level + size * piece.forward.net - piece.output + piece.backward.peak,
-              {Place::Doing::Backward, index, end - 1, piece.backward.peakEvent});
-        end -= size;
+        const std::int64_t rebuilt = level + size * piece.forward.net - piece.output;
+        raise(pass, rebuilt + piece.backward.peak, {Place::Doing::Backward, index, end - 1, piece.backward.peakEvent});
+        raise(pass, rebuilt + (size - 1) * piece.backward.net + piece.backward.peak,
+              {Place::Doing::Backward, index, first, piece.backward.peakEvent});
+    };
+    // The last group may be smaller; of the others the one that comes next is the highest, or the one that comes last
+    // where what stays for later grows faster than the stored inputs go away.
+    for (std::int64_t group = groups - 1; group >= std::max<std::int64_t>(groups - 2, 0); --group) {
+        raiseBy(group);
     }
-    pass.net -= groups * piece.output;
+    if (piece.held > 0 && groups > 2) {
+        raiseBy(0);
+    }
+    pass.net += run.count * piece.held - groups * piece.output;
 }
 
 void add(const std::vector<Tape::Event>& events, std::size_t count, ComponentBytes& components)
@@ -108,6 +123,34 @@ void addKept(const Tape& tape, std::int64_t count, bool isLastUsedUp, ComponentB
     }
 }
 
+/// What the first pass of a split backward leaves of `count` pieces for the second one.
+void addHeld(const Tape& tape, std::int64_t count, ComponentBytes& components)
+{
+    ComponentBytes one{};
+    addSaved(tape, 1, one);
+    for (const Tape::Event& event : tape.inputBackward) {
+        const bool isOwn = event.slot >= Tape::firstLocal;
+        if (isOwn && event.op == Tape::Op::Allocate) {
+            one[static_cast<std::size_t>(componentOf(event.kind))] += event.bytes;
+        } else if (isOwn && event.op == Tape::Op::Free) {
+            one[static_cast<std::size_t>(componentOf(event.kind))] -= event.bytes;
+        }
+    }
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        components[i] += count * one[i];
+    }
+}
+
+/// Those before the piece at hand have not had their second pass; those behind it are done.
+void addDuringWeights(const ModelProgram& program, const Chunk& chunk, const Place& place, ComponentBytes& components)
+{
+    for (std::size_t i = 0; i <= place.run; ++i) {
+        const PieceRun& run = chunk.runs[i];
+        addHeld(program.pieces[run.piece].tape, i == place.run ? place.piece + 1 : run.count, components);
+    }
+    add(program.pieces[chunk.runs[place.run].piece].tape.weights, place.event, components);
+}
+
 /// What the backward of a piece hands on to those before it: the gradient of its input, a carried tensor.
 void addHandedOn(const Tape& tape, ComponentBytes& components)
 {
@@ -142,7 +185,22 @@ PieceSummary summarise(const Tape& tape)
     const bool defers = std::any_of(tape.backward.begin(), tape.backward.end(),
                                     [](const Tape::Event& event) { return event.op == Tape::Op::Defer; });
     summary.deferring = defers ? riseOf<false, true>(tape.backward) : summary.backward;
+    if (!tape.inputBackward.empty()) {
+        summary.inputBackward = riseOf<false>(tape.inputBackward);
+        summary.firstInputBackward = riseOf<true>(tape.inputBackward);
+        summary.weights = riseOf<false>(tape.weights);
+        summary.isSplit = true;
+    }
     return summary;
+}
+
+PieceSummary PieceSummary::splitting() const
+{
+    PieceSummary split = *this;
+    split.backward = inputBackward;
+    split.firstBackward = firstInputBackward;
+    split.held = inputBackward.net - backward.net;
+    return split;
 }
 
 Rise riseBeside(const std::vector<std::int64_t>& persistents, const std::vector<Tape::Event>& events)
@@ -156,6 +214,7 @@ Rise riseBeside(const std::vector<std::int64_t>& persistents, const std::vector<
         } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
             now -= event.bytes;
         } else if (there[event.slot] < event.bytes) {
+            rise.peak = std::max(rise.peak, now + event.bytes); // beside what it replaces
             now += event.bytes - there[event.slot];
             there[event.slot] = event.bytes;
         }
@@ -184,7 +243,24 @@ void addBackward(const PieceRun& run, const PieceSummary& piece, std::size_t ind
     }
     raise(pass, pass.net + piece.backward.peak,
           {Place::Doing::Backward, index, run.count - 1, piece.backward.peakEvent});
+    if (piece.backward.net > 0) { // what stays for later may be more than what is freed
+        raise(pass, pass.net + (run.count - 1) * piece.backward.net + piece.backward.peak,
+              {Place::Doing::Backward, index, 0, piece.backward.peakEvent});
+    }
     pass.net += run.count * piece.backward.net;
+}
+
+static void summariseSplit(const Chunk& chunk, const std::vector<PieceSummary>& pieces, ChunkSummary& summary)
+{
+    for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+        const PieceRun& run = chunk.runs[i];
+        const PieceSummary piece = pieces[run.piece].splitting();
+        addBackward(run, piece, i, summary.inputBackward);
+        raise(summary.weights, summary.weights.net + piece.weights.peak,
+              {Place::Doing::Weights, i, run.count - 1, piece.weights.peakEvent});
+        summary.weights.net += run.count * piece.weights.net;
+    }
+    summary.inputBackward.place.isSplit = true;
 }
 
 ChunkSummary summarise(const Chunk& chunk, const std::vector<PieceSummary>& pieces)
@@ -206,6 +282,10 @@ ChunkSummary summarise(const Chunk& chunk, const std::vector<PieceSummary>& piec
     forward.net -= loaded;
     for (std::size_t i = chunk.runs.size(); i-- > 0;) {
         addBackward(chunk.runs[i], pieces[chunk.runs[i].piece], i, backward);
+    }
+    if (std::any_of(chunk.runs.begin(), chunk.runs.end(),
+                    [&](const PieceRun& run) { return pieces[run.piece].isSplit; })) {
+        summariseSplit(chunk, pieces, summary);
     }
     const bool defers = std::any_of(chunk.runs.begin(), chunk.runs.end(), [&](const PieceRun& run) {
         return pieces[run.piece].deferring.net != pieces[run.piece].backward.net;
@@ -231,6 +311,10 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
     if (place.doing == Place::Doing::Loading) {
         return;
     }
+    if (place.doing == Place::Doing::Weights) {
+        addDuringWeights(program, chunk, place, components);
+        return;
+    }
     for (std::size_t i = 0; i < place.run; ++i) {
         const PieceRun& run = chunk.runs[i];
         const Tape& tape = program.pieces[run.piece].tape;
@@ -245,18 +329,20 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
     }
     for (std::size_t i = place.run + 1; i < chunk.runs.size() && !isForward; ++i) {
         addHandedOn(program.pieces[chunk.runs[i].piece].tape, components);
+        addHeld(program.pieces[chunk.runs[i].piece].tape, place.isSplit ? chunk.runs[i].count : 0, components);
     }
     const PieceRun& run = chunk.runs[place.run];
     const Tape& tape = program.pieces[run.piece].tape;
     const std::int64_t group = run.checkpointGroup > 0 ? place.piece / run.checkpointGroup : 0;
     const std::int64_t within = run.checkpointGroup > 0 ? place.piece - group * run.checkpointGroup : place.piece;
     addStored(tape, group, components);
+    addHeld(tape, place.isSplit ? run.count - 1 - place.piece : 0, components);
     if (place.doing == Place::Doing::Backward) {
         // The output of the piece at hand went with its successor's backward, or to the next stage.
         addKept(tape, within, tape.consumesInput, components);
         addSaved(tape, 1, components);
         addStored(tape, freesItsOutput(tape) ? 1 : 0, components);
-        add(tape.backward, place.event, components);
+        add(place.isSplit ? tape.inputBackward : tape.backward, place.event, components);
     } else {
         if (place.doing == Place::Doing::Forward && run.checkpointGroup > 0) {
             addStored(tape, within > 0 ? 1 : 0, components);

@@ -23,7 +23,13 @@ struct PieceSummary
 {
     Rise forward, backward, firstForward, firstBackward;
     Rise deferring; ///< backward, what is deferred staying alive
+    Rise inputBackward, firstInputBackward, weights; ///< the backward in two passes
     std::int64_t output = 0;
+    std::int64_t held = 0; ///< what its backward leaves for the pass of the weights' gradients
+    bool isSplit = false; ///< there are two passes
+
+    /// The piece whose backward is the first of the two passes.
+    [[nodiscard]] PieceSummary splitting() const;
 };
 
 [[nodiscard]] PieceSummary summarise(const Tape& tape);
@@ -33,11 +39,12 @@ struct PieceSummary
 /// Where within a chunk's pass the peak stands.
 struct Place
 {
-    enum class Doing : std::uint8_t { Loading, Forward, Rebuilding, Backward };
+    enum class Doing : std::uint8_t { Loading, Forward, Rebuilding, Backward, Weights };
     Doing doing = Doing::Loading;
     std::size_t run = 0;
     std::int64_t piece = 0; ///< within the run
     std::uint32_t event = 0;
+    bool isSplit = false; ///< the backward leaves the weights' gradients for later
 };
 
 struct PassSummary
@@ -51,6 +58,7 @@ struct ChunkSummary
 {
     PassSummary forward, backward;
     PassSummary deferring; ///< backward, what is deferred staying alive
+    PassSummary inputBackward, weights; ///< the backward in two passes
     std::int64_t output = 0; ///< bytes that flow out
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/schedule_order.h"
 #include "footprint/tape_program.h"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace headroom {
 ///   void free(Handle&)                    nothing for none; leaves none
 ///   Handle forward(std::size_t chunk, std::int64_t microBatch, const Handle& input)      -> what is sent on, or none
 ///   Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)   -> gradient of the input
+///   Handle inputBackward(…)       the same without the weights' gradients, which
+///   void weights(std::size_t chunk, std::int64_t microBatch)      computes later
 /// and is told the phase by enter().
 ///
 /// The lifetimes follow from the variables of Megatron-LM's schedules (pipeline_parallel/schedules.py, read by name in
@@ -54,7 +57,9 @@ public:
     /// `microBatches` may be fewer than the plan's when more would only repeat the same states.
     void run(std::int64_t microBatches)
     {
-        if (m_shape.stages == 1 && m_shape.chunks == 1) {
+        if (splitsBackward(m_shape.schedule)) {
+            runInOrder(microBatches);
+        } else if (m_shape.stages == 1 && m_shape.chunks == 1) {
             runAlone(microBatches);
         } else if (m_shape.chunks == 1) {
             runPlain(microBatches);
@@ -70,6 +75,9 @@ public:
         if (shape.schedule == Schedule::GPipe || shape.deferredWgrads == 0) {
             return all;
         }
+        if (splitsBackward(shape.schedule)) {
+            return std::min(all, repeatingPasses(shape));
+        }
         const std::int64_t deferred = std::max<std::int64_t>(shape.deferredWgrads, 0);
         if (shape.chunks == 1) {
             return std::min(all, shape.stages - stage.stage + 1 + deferred);
@@ -78,6 +86,10 @@ public:
         const std::int64_t most = 4 * group + (deferred + group - 1) / group * group;
         return all <= most ? all : most + all % group;
     }
+
+    /// An upper bound of the micro-batches under way at once in the schedules that split the backward, and two more; an
+    /// even number.
+    [[nodiscard]] static std::int64_t repeatingPasses(const RankShape& shape) { return 2 * shape.stages + 4; }
 
 private:
     Handle boundary() { return m_reader.allocate(TensorKind::Boundary, m_shape.boundaryBytes()); }
@@ -245,7 +257,64 @@ private:
         m_reader.enter(Phase::Backward);
         const auto [chunk, microBatch] = turn(k, m_microBatches, true);
         const Handle received = m_stage.chunks[chunk].sends ? boundary() : Handle{};
-        Handle gradient = m_reader.backward(chunk, microBatch, received);
+        const Handle gradient = m_reader.backward(chunk, microBatch, received);
+        keepLast(chunk, microBatch, gradient);
+    }
+
+    // Schedules whose backward is split: they are run as their orders say.
+
+    void runInOrder(std::int64_t microBatches)
+    {
+        m_microBatches = microBatches;
+        m_memory.inputs.assign(static_cast<std::size_t>(microBatches) * m_stage.chunks.size(), Handle{});
+        for (const StagePass& pass :
+             stageOrder({m_shape.schedule, m_shape.stages, m_shape.chunks, microBatches, 0}, m_stage.stage)) {
+            switch (pass.kind) {
+            case StagePass::Kind::Forward:
+                orderedForward(pass.chunk, pass.microBatch);
+                break;
+            case StagePass::Kind::Backward:
+            case StagePass::Kind::InputGradient:
+                orderedBackward(pass);
+                break;
+            case StagePass::Kind::WeightGradient:
+                m_reader.enter(Phase::Backward);
+                m_reader.weights(pass.chunk, pass.microBatch);
+                break;
+            }
+        }
+        m_reader.free(m_inputGradient);
+    }
+
+    void orderedForward(std::size_t chunk, std::int64_t microBatch)
+    {
+        m_reader.enter(Phase::Forward);
+        const Handle input = m_stage.chunks[chunk].receives ? boundary() : Handle{};
+        auto& last = m_memory.chunks[chunk];
+        if (last.isDone) {
+            m_reader.free(last.input);
+            m_reader.free(last.gradient);
+        }
+        last = {input, Handle{}, false, microBatch};
+        Handle output = m_reader.forward(chunk, microBatch, input);
+        m_reader.free(output); // sent, and emptied
+        liveInput(chunk, microBatch) = input;
+    }
+
+    void orderedBackward(const StagePass& pass)
+    {
+        m_reader.enter(Phase::Backward);
+        const Handle received = m_stage.chunks[pass.chunk].sends ? boundary() : Handle{};
+        Handle gradient = pass.kind == StagePass::Kind::Backward
+            ? m_reader.backward(pass.chunk, pass.microBatch, received)
+            : m_reader.inputBackward(pass.chunk, pass.microBatch, received);
+        keepLast(pass.chunk, pass.microBatch, gradient);
+    }
+
+    /// A chunk keeps its last input and that input's gradient; others end with the pass, their gradient when it is
+    /// sent.
+    void keepLast(std::size_t chunk, std::int64_t microBatch, const Handle& gradient)
+    {
         m_reader.free(m_inputGradient);
         Handle& input = liveInput(chunk, microBatch);
         auto& last = m_memory.chunks[chunk];

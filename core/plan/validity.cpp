@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan/validity.h"
 
+#include "plan/batch.h"
 #include "plan/fields.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -206,6 +207,30 @@ public:
         }
     }
 
+    /// DualPipe fills its pipeline from both ends (deepseek-ai/DualPipe, dualpipe.py and dualpipev.py).
+    void checkDualPipe()
+    {
+        const ParallelPlan& parallel = m_plan.parallel;
+        const bool isPlain = parallel.schedule.value == Schedule::DualPipe;
+        if (parallel.pp.value <= 1 || (!isPlain && parallel.schedule.value != Schedule::DualPipeV)) {
+            return;
+        }
+        if (isPlain && parallel.pp.value % 2 != 0) {
+            add(Severity::Error, parallel.pp.origin,
+                Text{HEADROOM_TR("core", "DualPipe needs an even number of stages, not %1"),
+                     {formatCount(parallel.pp.value)}});
+        }
+        const std::int64_t microBatches = microBatchesPerStep(m_plan);
+        if (microBatches < 2 * parallel.pp.value || (isPlain && microBatches % 2 != 0)) {
+            add(Severity::Error, parallel.schedule.origin,
+                Text{isPlain ? HEADROOM_TR("core",
+                                           "DualPipe needs an even number of micro-batches, at least %1; the step "
+                                           "has %2")
+                             : HEADROOM_TR("core", "DualPipeV needs at least %1 micro-batches; the step has %2"),
+                     {formatCount(2 * parallel.pp.value), formatCount(microBatches)}});
+        }
+    }
+
     std::vector<Problem> run()
     {
         checkLimits();
@@ -214,6 +239,7 @@ public:
             checkModel();
             checkParallel();
             checkInterleaving();
+            checkDualPipe();
         }
         return std::move(m_problems);
     }

@@ -222,29 +222,74 @@ ReplayReader::Handle ReplayReader::forward(std::size_t chunk, std::int64_t micro
     return m_stage.chunks[chunk].sends ? stream : Handle{};
 }
 
-ReplayReader::Handle ReplayReader::backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)
+ReplayReader::LiveChunk& ReplayReader::resume(std::size_t chunk, std::int64_t microBatch)
 {
     m_chunk = static_cast<std::int32_t>(chunk);
     m_microBatch = static_cast<std::int32_t>(microBatch);
-    const auto found = m_live.find({chunk, microBatch});
-    LiveChunk& live = found->second;
+    LiveChunk& live = m_live.at({chunk, microBatch});
     m_current = &live;
     m_activations = live.activations;
-    live.gradient = outputGradient;
+    return live;
+}
+
+void ReplayReader::runBackward(const Chunk& chunk, LiveChunk& live)
+{
     Handle* slots = live.slots.data() + live.slots.size();
-    const auto& runs = m_stage.chunks[chunk].runs;
     m_layer = 0;
-    for (const PieceRun& run : runs) {
+    for (const PieceRun& run : chunk.runs) {
         m_layer += static_cast<std::size_t>(run.count);
     }
-    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    for (auto run = chunk.runs.rbegin(); run != chunk.runs.rend(); ++run) {
         backwardRun(*run, slots);
     }
-    const Handle gradient = live.gradient;
-    m_spare.push_back(std::move(live.slots));
+}
+
+void ReplayReader::finish(std::size_t chunk, std::int64_t microBatch)
+{
+    const auto found = m_live.find({chunk, microBatch});
+    m_spare.push_back(std::move(found->second.slots));
     m_live.erase(found);
     m_current = nullptr;
+}
+
+ReplayReader::Handle ReplayReader::backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)
+{
+    LiveChunk& live = resume(chunk, microBatch);
+    live.gradient = outputGradient;
+    runBackward(m_stage.chunks[chunk], live);
+    const Handle gradient = live.gradient;
+    finish(chunk, microBatch);
     return gradient;
+}
+
+ReplayReader::Handle ReplayReader::inputBackward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)
+{
+    LiveChunk& live = resume(chunk, microBatch);
+    live.gradient = outputGradient;
+    m_isSplit = true;
+    runBackward(m_stage.chunks[chunk], live);
+    m_isSplit = false;
+    const Handle gradient = live.gradient;
+    live.gradient = {};
+    live.activations = m_activations;
+    m_current = nullptr;
+    return gradient;
+}
+
+void ReplayReader::weights(std::size_t chunk, std::int64_t microBatch)
+{
+    LiveChunk& live = resume(chunk, microBatch);
+    Handle* slots = live.slots.data() + live.slots.size();
+    const auto& runs = m_stage.chunks[chunk].runs;
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+        const Tape& tape = m_program.pieces[run->piece].tape;
+        for (std::int64_t i = 0; i < run->count; ++i) {
+            slots -= tape.slotCount;
+            play(tape.weights, slots);
+            endSpan();
+        }
+    }
+    finish(chunk, microBatch);
 }
 
 void ReplayReader::forwardRun(const PieceRun& run, Handle*& slots, Handle& stream)
@@ -308,7 +353,7 @@ void ReplayReader::backwardPiece(const Tape& tape, Handle* slots)
 {
     slots[Tape::gradient] = m_current->gradient;
     slots[Tape::carried] = m_current->carried;
-    play(tape.backward, slots);
+    play(m_isSplit ? tape.inputBackward : tape.backward, slots);
     m_current->gradient = slots[Tape::gradient];
     m_current->carried = slots[Tape::carried];
     endSpan();

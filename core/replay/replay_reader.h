@@ -33,6 +33,8 @@ public:
     void free(Handle& handle);
     Handle forward(std::size_t chunk, std::int64_t microBatch, const Handle& input);
     Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient);
+    Handle inputBackward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient);
+    void weights(std::size_t chunk, std::int64_t microBatch);
 
 private:
     /// A chunk between its forward and its backward.
@@ -50,6 +52,9 @@ private:
     void play(const std::vector<Tape::Event>& events, Handle* slots);
     void accumulate(const Tape::Event& event);
     void forwardPiece(const Tape& tape, Handle* slots);
+    LiveChunk& resume(std::size_t chunk, std::int64_t microBatch);
+    void runBackward(const Chunk& chunk, LiveChunk& live);
+    void finish(std::size_t chunk, std::int64_t microBatch);
     void backwardPiece(const Tape& tape, Handle* slots);
     void forwardRun(const PieceRun& run, Handle*& slots, Handle& stream);
     void backwardRun(const PieceRun& run, Handle*& slots);
@@ -74,6 +79,7 @@ private:
 
     StageReplay m_result;
     Phase m_phase = Phase::Forward;
+    bool m_isSplit = false; ///< the backward under way leaves the weights' gradients for later
     bool m_hasMoments = false, m_hasUnseenPeak = false, m_hasUnseenSpan = false, m_isRecording = false;
     bool m_isRebuilding = false;
     std::int64_t m_peak = 0, m_spanPeak = 0, m_activations = 0;

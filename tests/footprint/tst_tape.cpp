@@ -59,6 +59,30 @@ std::int64_t keptBytes(const Tape& tape)
                            [](std::int64_t sum, const Tape::Event& event) { return sum + event.bytes; });
 }
 
+/// Every storage is allocated once and freed once, the output excepted.
+bool leavesNothing(const Tape& tape, std::initializer_list<const std::vector<Tape::Event>*> passes)
+{
+    std::vector<int> alive(tape.slotCount, 0);
+    for (const auto* events : passes) {
+        for (const Tape::Event& event : *events) {
+            const bool isLocal = event.slot >= Tape::firstLocal;
+            if (event.op == Tape::Op::Allocate && isLocal && alive[event.slot]++ != 0) {
+                return false;
+            }
+            const bool isFreed = event.op == Tape::Op::Free || event.op == Tape::Op::Defer;
+            if (isFreed && isLocal && alive[event.slot]-- != 1) {
+                return false;
+            }
+        }
+    }
+    for (std::size_t slot = 0; slot < alive.size(); ++slot) {
+        if (alive[slot] != 0 && slot != tape.output) {
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace
 
 class TestTape : public QObject
@@ -70,6 +94,8 @@ private slots:
     void keepsWhatTheTableSays();
     void endsWhereItBegan_data();
     void endsWhereItBegan();
+    void heldForTheWeights_data();
+    void heldForTheWeights();
     void countsEveryParameter_data();
     void countsEveryParameter();
     void recomputeNeverKeepsMore();
@@ -137,6 +163,18 @@ void TestTape::endsWhereItBegan_data()
                                          {"recompute.granularity", "selective"},
                                          {"recompute.modules", "core_attn,mlp"}});
     QTest::newRow("local") << llama({{"implementation.profile", "megatron-local"}, {"model.attn_bias", "true"}});
+    for (const char* profile : {"megatron-te", "megatron-local"}) {
+        for (const char* fusion : {"true", "false"}) {
+            QTest::addRow("split, %s, fused gradients %s", profile, fusion)
+                << llama({{"parallel.pp", "4"},
+                          {"parallel.schedule", "zb-h1"},
+                          {"batch.accum", "8"},
+                          {"parallel.tp", "4"},
+                          {"parallel.sp", "true"},
+                          {"implementation.profile", profile},
+                          {"implementation.grad_accum_fusion", fusion}});
+        }
+    }
     QTest::newRow("fp8") << llama({{"precision.fp8", "tensorwise"}});
     QTest::newRow("encoder-decoder") << llama({{"model.decoder_layers", "32"}, {"batch.decoder_seq", "1024"}});
 }
@@ -149,22 +187,57 @@ void TestTape::endsWhereItBegan()
     for (const Chunk& chunk : program.stages.front().chunks) {
         for (const PieceRun& run : chunk.runs) {
             const Tape& tape = program.pieces[run.piece].tape;
-            std::vector<int> alive(tape.slotCount, 0);
-            for (const auto* events : {&tape.forward, &tape.backward}) {
-                for (const Tape::Event& event : *events) {
-                    const bool isLocal = event.slot >= Tape::firstLocal;
-                    if (event.op == Tape::Op::Allocate && isLocal) {
-                        QCOMPARE(alive[event.slot]++, 0);
-                    } else if ((event.op == Tape::Op::Free || event.op == Tape::Op::Defer) && isLocal) {
-                        QCOMPARE(alive[event.slot]--, 1);
-                    }
-                }
-            }
-            for (std::size_t slot = 0; slot < alive.size(); ++slot) {
-                QVERIFY(alive[slot] == 0 || slot == tape.output);
+            QVERIFY(leavesNothing(tape, {&tape.forward, &tape.backward}));
+            if (!tape.inputBackward.empty()) {
+                QVERIFY(leavesNothing(tape, {&tape.forward, &tape.inputBackward, &tape.weights}));
             }
         }
     }
+}
+
+void TestTape::heldForTheWeights_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<double>("bytesPerToken");
+    const auto split = [](test::FieldTexts own) {
+        return test::planOf(own, llama({{"parallel.pp", "4"}, {"parallel.schedule", "zb-h1"}, {"batch.accum", "8"}}));
+    };
+    const double h = 4096, a = 32, g = 8, d = 128, f = 14336;
+    // Inputs of the four products, then the gradients of their outputs.
+    const double inputs = 2 * h + 2 * a * d + 2 * h + 2 * f;
+    const double gradients = 2 * (a + 2 * g) * d + 2 * h + 4 * f + 2 * h;
+    QTest::newRow("one rank") << split({}) << inputs + gradients;
+    QTest::newRow("TP8") << split({{"parallel.tp", "8"}})
+                         << 4 * 2 * h + (2 * a * d + 2 * f + 2 * (a + 2 * g) * d + 4 * f) / 8;
+    // Transformer Engine keeps what it gathered.
+    QTest::newRow("TP8 SP") << split({{"parallel.tp", "8"}, {"parallel.sp", "true"}})
+                            << 4 * 2 * h + (2 * a * d + 2 * f + 2 * (a + 2 * g) * d + 4 * f) / 8;
+    // Megatron's own layers gather their inputs again.
+    QTest::newRow("TP8 SP, local") << split(
+        {{"parallel.tp", "8"}, {"parallel.sp", "true"}, {"implementation.profile", "megatron-local"}})
+                                   << 2 * 2 * h + (2 * 2 * h + 2 * a * d + 2 * f + 2 * (a + 2 * g) * d + 4 * f) / 8;
+    // arXiv:2401.10241 table 1: M_W = 32·s·b·h of a GPT layer.
+    QTest::newRow("GPT") << split({{"model.kv_heads", "32"}, {"model.gated_mlp", "false"}, {"model.ffn", "16384"}})
+                         << 32 * h;
+    QTest::newRow("GPT, dropout") << split({{"model.kv_heads", "32"},
+                                            {"model.gated_mlp", "false"},
+                                            {"model.ffn", "16384"},
+                                            {"model.hidden_dropout", "0.1"}})
+                                  << 32 * h;
+}
+
+/// Between the two passes of a split backward.
+void TestTape::heldForTheWeights()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(double, bytesPerToken);
+    const ModelProgram program = programOf(plan);
+    const Tape& tape = program.pieces[program.stages[1].chunks.front().runs.front().piece].tape;
+    std::int64_t freed = 0;
+    for (const Tape::Event& event : tape.weights) {
+        freed += event.op == Tape::Op::Free ? event.bytes : event.op == Tape::Op::Allocate ? -event.bytes : 0;
+    }
+    QCOMPARE(static_cast<double>(freed), bytesPerToken * 8192);
 }
 
 void TestTape::countsEveryParameter_data()

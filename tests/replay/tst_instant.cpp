@@ -172,6 +172,36 @@ void TestInstant::agreesWithReplay_data()
         "parallel.pp=4 recompute.enabled=true recompute.granularity=selective "
         "recompute.modules=mla_up_proj,moe_act,layernorm,shared_experts");
     row("one micro-batch over stages", llama7b, "parallel.pp=4 batch.accum=1");
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}) {
+        const auto under = [&](const char* name, const QByteArray& model, const QByteArray& settings) {
+            QTest::addRow("%s, %s", schedule, name) << model + "parallel.schedule=" + schedule + " " + settings;
+        };
+        under("70B", llama70b, "parallel.tp=8 parallel.pp=4");
+        under("sequence parallel", llama70b, "parallel.tp=8 parallel.sp=true parallel.pp=8 batch.accum=40");
+        under("uneven", llama70b,
+              "parallel.tp=8 parallel.pp=4 parallel.first_stage_layers=17 "
+              "parallel.last_stage_layers=17");
+        under("two stages", llama7b, "parallel.pp=2 batch.accum=4");
+        under("local layers, dropout", gpt,
+              "implementation.profile=megatron-local parallel.tp=2 parallel.sp=true "
+              "parallel.pp=4");
+        under("no fused gradients", gpt, "implementation.grad_accum_fusion=false parallel.pp=4");
+        under("experts", mixtral, "parallel.pp=4 moe.dispatcher=alltoall");
+        under("latent attention", deepseek, "parallel.pp=4");
+        under("context parallel", llama70b, "parallel.tp=8 parallel.pp=4 parallel.cp=4");
+        under("vision", llava, "parallel.pp=2 batch.accum=8");
+        under("full recompute", llama70b,
+              "parallel.tp=8 parallel.pp=4 recompute.enabled=true "
+              "recompute.granularity=full recompute.num_layers=3");
+    }
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "v-half", "v-min"}) {
+        QTest::addRow("%s, few micro-batches", schedule)
+            << llama70b + "parallel.tp=8 parallel.pp=8 batch.accum=3 parallel.schedule=" + schedule;
+    }
+    row("layout", llama70b, "parallel.tp=8 parallel.pp=4 parallel.layout=Et*17|t*21|t*21|t*21L");
+    row("layout in chunks", llama70b, "parallel.tp=8 parallel.pp=4 parallel.layout=Et*3|(t*5|)*14t*7L");
+    row("layout with ends of their own", llama7b, "parallel.pp=4 batch.accum=8 parallel.layout=E|(t*16|)*2L");
+    row("layout of experts", mixtral, "parallel.pp=2 moe.first_dense_layers=3 parallel.layout=Ett|tt|tt|ttL");
 }
 
 void TestInstant::agreesWithReplay()
