@@ -100,7 +100,7 @@ Result<Opened> open(const Options& options, const Knowledge& knowledge)
     }
     opened.problems.insert(opened.problems.end(), invalid.begin(), invalid.end());
     Footprint footprint;
-    if (estimate(opened.inputs.plan, opened.inputs.calibration, footprint)) {
+    if (estimateInstantly(opened.inputs.plan, opened.inputs.calibration, footprint)) {
         opened.footprint = std::move(footprint);
     }
     return opened;
@@ -130,6 +130,7 @@ int run(const Options& options)
     situation.footprint = opened->footprint ? &*opened->footprint : nullptr;
     situation.run = opened->run ? &*opened->run : nullptr;
     situation.calibration = opened->inputs.calibration;
+    situation.estimator = estimateInstantly;
     const std::vector<Finding> findings = diagnose(situation);
     const bool hasTrouble = std::any_of(findings.begin(), findings.end(),
                                         [](const Finding& finding) { return isTrouble(finding.severity); })

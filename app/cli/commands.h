@@ -12,6 +12,7 @@ enum ExitCode { Holds = 0, DoesNotHold = 1, BadInput = 2 };
 void addEstimate(CLI::App& app, int& exitCode);
 void addCompare(CLI::App& app, int& exitCode);
 void addLoss(CLI::App& app, int& exitCode);
+void addReport(CLI::App& app, int& exitCode);
 void addFit(CLI::App& app, int& exitCode);
 void addLog(CLI::App& app, int& exitCode);
 void addCheck(CLI::App& app, int& exitCode);

@@ -21,6 +21,7 @@ int main(int argc, char** argv)
         addLog(app, exitCode);
         addCompare(app, exitCode);
         addLoss(app, exitCode);
+        addReport(app, exitCode);
         addCheck(app, exitCode);
         addSet(app, exitCode);
         addCatalogs(app, exitCode);

@@ -57,9 +57,11 @@ private slots:
     void compareTellsWhatChanged();
     void lossTellsWhatDiffers_data();
     void lossTellsWhatDiffers();
+    void reportIsWritten();
     void logFindsThePeaks();
     void checkHolds_data();
     void checkHolds();
+    void checkComparesWithTheLog();
     void setChangesOnlyTheValue();
     void setWritesAndReadsBack();
     void refuses_data();
@@ -238,6 +240,20 @@ void TestCli::lossTellsWhatDiffers()
     QCOMPARE(run({"loss", "a.jsonl", "a.yaml"}).code, 2);
 }
 
+void TestCli::reportIsWritten()
+{
+    const Outcome markdown = run({"report", "a.yaml", "--log", "train.log", "--set", "batch.micro=1"});
+    QCOMPARE(markdown.code, 0);
+    QVERIFY(markdown.out.contains("| batch.micro | 2 | 1 |"));
+    QVERIFY(markdown.out.contains("train.log:3"));
+    QVERIFY(markdown.out.contains("headroom-cli estimate a.yaml --set batch.micro=1"));
+    QCOMPARE(run({"report", "a.yaml", "-o", "r.html"}).code, 0);
+    QFile file(m_folder->filePath("r.html"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().contains("<svg"));
+    QCOMPARE(run({"report", "a.yaml", "-o", "missing/r.html"}).code, 2);
+}
+
 void TestCli::logFindsThePeaks()
 {
     const Outcome outcome = run({"log", "train.log", "--json", "--top", "2"});
@@ -282,11 +298,27 @@ void TestCli::checkHolds()
     QFETCH(QByteArray, after);
     QFETCH(QByteArray, says);
     write("a.yaml", before.isEmpty() ? QByteArray(example) : QByteArray(example).replace(before, after));
-    const Outcome outcome = run({"check", "a.yaml", "--log", "train.log"});
+    const Outcome outcome = run({"check", "a.yaml"});
     QVERIFY2(outcome.out.contains(says), outcome.out + outcome.err);
     QTEST(outcome.code, "code");
     const auto json = run({"check", "a.yaml", "--json"}).json();
     QCOMPARE(json["holds"].get<bool>(), outcome.code == 0);
+}
+
+void TestCli::checkComparesWithTheLog()
+{
+    // The log's 40 GiB are not what this small model takes.
+    const Outcome other = run({"check", "a.yaml", "--log", "train.log"});
+    QCOMPARE(other.code, 1);
+    QVERIFY(other.out.contains("The log and the estimate differ"));
+    const auto stage = run({"estimate", "a.yaml", "--instant", "--json"}).json()["stages"][0];
+    QByteArray log;
+    for (const char* phase : {"forward", "backward", "optimizer"}) {
+        const auto bytes = stage["phases"][phase]["allocated_bytes"].get<std::int64_t>();
+        log += QByteArray("phase=") + phase + " step=1 peak_alloc=" + QByteArray::number(qlonglong(bytes)) + "B\n";
+    }
+    write("same.log", log);
+    QCOMPARE(run({"check", "a.yaml", "--log", "same.log"}).code, 0);
 }
 
 void TestCli::setChangesOnlyTheValue()

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands.h"
+#include "inputs.h"
+#include "report.h"
+
+#include "config/file_bytes.h"
+#include "insight/report.h"
+#include "replay/replay.h"
+#include "runlog/read_log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <memory>
+
+namespace headroom::cli {
+
+namespace {
+
+struct Options
+{
+    PlanOptions plan;
+    std::string log;
+    std::string output;
+};
+
+std::string today()
+{
+    const std::time_t now = std::time(nullptr);
+    return fmt::format("{:%Y-%m-%d}", fmt::localtime(now));
+}
+
+/// A word of a command line; in quotes where a shell would read something else into it.
+std::string shellWord(const std::string& word)
+{
+    constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/=:+,@%";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+        return word;
+    }
+    std::string quoted = "'";
+    for (const char c : word) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
+std::vector<std::string> commandsOf(const Options& options)
+{
+    std::string estimate = "headroom-cli estimate";
+    for (const std::string& config : options.plan.configs) {
+        estimate += " " + shellWord(config);
+    }
+    const auto add = [&estimate](const char* option, const std::string& value) {
+        estimate += value.empty() ? "" : fmt::format(" {} {}", option, shellWord(value));
+    };
+    add("--model", options.plan.model);
+    for (const std::string& setting : options.plan.settings) {
+        add("--set", setting);
+    }
+    add("--gpu", options.plan.gpu);
+    add("--capacity", options.plan.capacity);
+    add("--world", options.plan.world > 0 ? std::to_string(options.plan.world) : "");
+    std::vector<std::string> commands{estimate};
+    if (!options.log.empty()) {
+        commands.push_back("headroom-cli log " + shellWord(options.log));
+    }
+    return commands;
+}
+
+/// The plan without what --set changed.
+Result<TrainingPlan> originalOf(PlanOptions options, const Knowledge& knowledge)
+{
+    options.settings.clear();
+    auto inputs = openInputs(options, knowledge);
+    if (!inputs) {
+        return tl::unexpected(inputs.error());
+    }
+    return std::move(inputs->plan);
+}
+
+int run(const Options& options)
+{
+    const Knowledge knowledge;
+    const auto inputs = openInputs(options.plan, knowledge);
+    if (!inputs) {
+        return fail(inputs.error());
+    }
+    const auto original = originalOf(options.plan, knowledge);
+    if (!original) {
+        return fail(original.error());
+    }
+    printProblems(inputs->problems);
+    Footprint footprint;
+    if (const auto done = replay(inputs->plan, inputs->calibration, footprint); !done) {
+        return fail(done.error());
+    }
+    Run log;
+    RunSummary summary;
+    if (!options.log.empty()) {
+        const std::vector<std::filesystem::path> paths{options.log};
+        auto read = readLog(paths);
+        if (!read) {
+            return fail(read.error());
+        }
+        log = std::move(*read);
+        summary = summarise(log);
+    }
+    Situation situation;
+    situation.plan = &inputs->plan;
+    situation.original = &*original;
+    situation.footprint = &footprint;
+    situation.calibration = inputs->calibration;
+    situation.estimator = estimateInstantly;
+    if (!log.isEmpty()) {
+        situation.run = &log;
+        situation.summary = &summary;
+    }
+    ReportContent content;
+    content.title = options.plan.configs.front();
+    content.date = today();
+    content.program = "headroom-cli " HEADROOM_VERSION;
+    content.verdict = Text{"%1", {verdictText(footprint)}};
+    content.plan = &inputs->plan;
+    content.original = &*original;
+    content.footprint = &footprint;
+    content.run = situation.run;
+    content.summary = situation.summary;
+    content.findings = diagnose(situation);
+    Footprint recipe; // whose formulas these are
+    if (estimate(inputs->plan, inputs->calibration, recipe)) {
+        content.working = explain(inputs->plan, inputs->calibration, recipe, recipe.fullestStage);
+    }
+    content.commands = commandsOf(options);
+    const bool isHtml = options.output.ends_with(".html") || options.output.ends_with(".htm");
+    const std::string text = isHtml ? reportHtml(content) : reportMarkdown(content);
+    if (options.output.empty()) {
+        fmt::print("{}", text);
+    } else if (const auto written = writeFileAtomically(options.output, text); !written) {
+        return fail(written.error());
+    }
+    return footprint.fits() == false ? DoesNotHold : Holds;
+}
+
+} // namespace
+
+void addReport(CLI::App& app, int& exitCode)
+{
+    CLI::App* command
+        = app.add_subcommand("report", "everything about a run as one page: HTML with charts, or Markdown");
+    const auto options = std::make_shared<Options>();
+    addPlanOptions(*command, options->plan);
+    command->add_option("--log", options->log, "the log of the run, or a folder of per-rank logs");
+    command->add_option("-o,--output", options->output,
+                        "file to write, .html or .md; Markdown to the terminal without");
+    command->callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace headroom::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/estimate.h"
+#include "insight/finding.h"
+#include "plan/fields.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// What a report tells; null members are left out of it.
+struct ReportContent
+{
+    std::string title; ///< of the run, such as the config's name
+    std::string date; ///< "2026-11-30"
+    std::string program; ///< "Headroom 0.1.0"
+    Text verdict;
+    const TrainingPlan* plan = nullptr;
+    const TrainingPlan* original = nullptr; ///< as the files have it, to list what was changed
+    const Footprint* footprint = nullptr;
+    const Run* run = nullptr;
+    const RunSummary* summary = nullptr;
+    std::vector<Finding> findings;
+    std::vector<Term> working; ///< of the fullest stage
+    std::vector<std::string> commands; ///< that give the same answers again
+};
+
+/// Looks a sentence up in the reader's language.
+using Wording = std::function<std::string(const Text& text)>;
+[[nodiscard]] std::string inEnglish(const Text& text);
+
+/// One HTML file with its style and charts (SVG) inside: it opens anywhere, without a network. Nothing from a file gets
+/// into it unescaped.
+[[nodiscard]] std::string reportHtml(const ReportContent& content, const Wording& wording = inEnglish);
+/// The same for an issue or a chat, without charts.
+[[nodiscard]] std::string reportMarkdown(const ReportContent& content, const Wording& wording = inEnglish);
+
+} // namespace headroom

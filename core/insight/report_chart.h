@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "footprint/footprint.h"
+#include "runlog/run.h"
+
+#include <string>
+
+namespace headroom {
+
+/// Stages as stacked bars of their components, with the capacity where it is known: an SVG element.
+[[nodiscard]] std::string stagesSvg(const Footprint& footprint);
+/// The allocated peak of each phase over the steps, the largest of all ranks: an SVG element; empty without steps.
+[[nodiscard]] std::string peaksSvg(const Run& run, std::optional<Bytes> capacity);
+
+} // namespace headroom
