@@ -107,7 +107,7 @@ std::map<std::string, std::string> intendedLeaves(std::span<const ConfigEdit> ed
 bool mayVanish(const Setting& leaf, std::span<const ConfigEdit> edits)
 {
     return std::any_of(edits.begin(), edits.end(), [&](const ConfigEdit& edit) {
-        return (edit.items && (isBelow(leaf.key, edit.key) || leaf.key == edit.key))
+        return isBelow(leaf.key, edit.key) || (edit.items && leaf.key == edit.key)
             || (isNull(leaf) && isBelow(edit.key, leaf.key));
     });
 }

@@ -20,13 +20,26 @@ std::string endingOf(std::string_view name)
     return ending;
 }
 
-Reader readerFor(const std::string& /*bytes*/, std::string_view name)
+/// "#!/bin/bash -l", "#! /usr/bin/env sh".
+bool isShellByFirstLine(std::string_view bytes)
 {
-    constexpr std::array<std::pair<std::string_view, Reader>, 1> endings{{{"toml", readTomlSyntax}}};
+    const std::string_view line = bytes.substr(0, std::min(bytes.find('\n'), bytes.size()));
+    return line.starts_with("#!") && line.find("sh") != std::string_view::npos;
+}
+
+Reader readerFor(const std::string& bytes, std::string_view name)
+{
+    constexpr std::array<std::pair<std::string_view, Reader>, 7> endings{{{"toml", readTomlSyntax},
+                                                                          {"sh", readShellSyntax},
+                                                                          {"bash", readShellSyntax},
+                                                                          {"slurm", readShellSyntax},
+                                                                          {"sbatch", readShellSyntax},
+                                                                          {"pbs", readShellSyntax},
+                                                                          {"zsh", readShellSyntax}}};
     const std::string ending = endingOf(name);
     const auto found
         = std::find_if(endings.begin(), endings.end(), [&](const auto& known) { return known.first == ending; });
-    return found != endings.end() ? found->second : readYamlSyntax;
+    return found != endings.end() ? found->second : isShellByFirstLine(bytes) ? readShellSyntax : readYamlSyntax;
 }
 
 } // namespace

@@ -46,5 +46,8 @@ struct SyntaxReading
 /// YAML, and JSON with // and /* */ comments and trailing commas.
 [[nodiscard]] Result<SyntaxReading> readYamlSyntax(const std::string& bytes, const std::string& name);
 [[nodiscard]] Result<SyntaxReading> readTomlSyntax(const std::string& bytes, const std::string& name);
+/// A shell script: its variables, and the flags of the command that has the most of them. A bare flag is "true"; the
+/// program it starts is `script`.
+[[nodiscard]] Result<SyntaxReading> readShellSyntax(const std::string& bytes, const std::string& name);
 
 } // namespace headroom

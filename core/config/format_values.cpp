@@ -142,6 +142,10 @@ std::optional<FieldValue> readValue(const ConfigDocument& document, const Config
     if (key.transform == Transform::First) {
         return FieldValue{firstOf(items.front()->text), items.front()};
     }
+    if (const auto open = std::find_if(items.begin(), items.end(), [](const Setting* item) { return !item->isKnown; });
+        open != items.end()) {
+        return FieldValue{(*open)->text, *open};
+    }
     if (key.transform == Transform::ItemCount) {
         return FieldValue{std::to_string(items.size()), items.front()};
     }

@@ -149,6 +149,12 @@ private:
     {
         m_read.push_back(field);
         const Setting& setting = *value.setting;
+        if (!setting.isKnown) {
+            report(Severity::Warning, setting.line,
+                   Text{HEADROOM_TR("core", "“%1” is known only when the file runs, so %2 is not known from it"),
+                        {setting.text, key.key}});
+            return forget(field);
+        }
         if (auto objection = objectionTo(field, value.text)) {
             report(Severity::Error, setting.line, std::move(*objection));
             return forget(field);

@@ -50,6 +50,9 @@ class TestConfigSyntax : public QObject
 {
     Q_OBJECT
 
+    static void addShellRows();
+    static void addShellEdits();
+
 private slots:
     void reads_data();
     void reads();
@@ -88,6 +91,76 @@ void TestConfigSyntax::reads_data()
     row("TOML in file order", "a.toml", "z = 1\na = 2\n", {"z = 1", "a = 2"});
     row("TOML after wide characters", "a.toml", "a = \"é汉😀\" # é\nb = 2\n", {"a = é汉😀", "b = 2"});
     row("commented-out TOML keys", "a.toml", "a = 1\n# b = 2\n", {"a = 1"});
+    addShellRows();
+}
+
+/// The oddities that were counted in 1,680 public launch scripts.
+void TestConfigSyntax::addShellRows()
+{
+    const auto row = [](const char* title, const char* text, const QStringList& settings) {
+        QTest::newRow((std::string("shell: ") + title).c_str()) << "a.sh" << text << settings;
+    };
+    row("flags", "python a.py --x 1 --y z\n", {"script = a.py", "--x = 1", "--y = z"});
+    row("line continuation", "python a.py \\\n  --x 1 \\\n  --y 2\n", {"script = a.py", "--x = 1", "--y = 2"});
+    row("flag equals value", "python a.py --x=1 --y='a b'\n", {"script = a.py", "--x = 1", "--y = a b"});
+    row("switch", "python a.py --x --y 2\n", {"script = a.py", "--x = true", "--y = 2"});
+    row("switch before the script", "torchrun --standalone a.py --y 2\n",
+        {"--standalone = true", "script = a.py", "--y = 2"});
+    row("several values", "x --a 1 2 --b 3\n", {"--a[0] = 1", "--a[1] = 2", "--b = 3"});
+    row("negative value", "x --a -1 --b -2.5\n", {"--a = -1", "--b = -2.5"});
+    row("quotes", "x --a \"1\" --b '2' --c \"\" --d a\"b c\"d\n", {"--a = 1", "--b = 2", "--c = ", "--d = ab cd"});
+    row("escapes", "x --a b\\ c --d \"\\$e\"\n", {"--a = b c", "--d = $e"});
+    row("variable", "A=1\nx --a $A --b ${A}\n", {"A = 1", "--a = 1", "--b = 1"});
+    row("variable of a variable", "A=1\nB=$A\nx --a $B\n", {"A = 1", "B = 1", "--a = 1"});
+    row("exported", "export A=1 B=2\nx --a $A$B\n", {"A = 1", "B = 2", "--a = 12"});
+    row("default expansion", "x --a ${A:-3} --b ${B-4}\n", {"--a = 3", "--b = 4"});
+    row("default of what is set", "A=1\nx --a ${A:-3}\n", {"A = 1", "--a = 1"});
+    row("default from a positional parameter", "A=${1:-7}\nx --a $A\n", {"A = 7", "--a = 7"});
+    row("positional parameter", "A=$1\nx --a $A --b $2\n", {"A = <$1>", "--a = <$1>", "--b = <$2>"});
+    row("environment", "x --a $HOME --b ${N}\n", {"--a = <$HOME>", "--b = <${N}>"});
+    row("command substitution", "A=$(nproc)\nx --a $A --b `date`\n",
+        {"A = <$(nproc)>", "--a = <$(nproc)>", "--b = <`date`>"});
+    row("arithmetic", "A=2\nx --a $((A * 8)) --b $(( ($A+1)*4/2 ))\n", {"A = 2", "--a = 16", "--b = 6"});
+    row("arithmetic of what is not known", "x --a $((N * 8))\n", {"--a = <$((N * 8))>"});
+    row("options in a string", "O=\"--a 1 \\\n --b 2\n --c\"\nx $O --d 4\n",
+        {"--a = 1", "--b = 2", "--c = true", "--d = 4"});
+    row("options in single quotes", "O='--a 1\n --b 2'\nx $O\n", {"--a = 1", "--b = 2"});
+    row("options in an array", "O=(\n --a 1 # one\n # --z 9\n --b 2\n)\nx ${O[@]} --d 4\n",
+        {"--a = 1", "--b = 2", "--d = 4"});
+    row("quoted array", "O=(--a \"1 2\")\nx \"${O[@]}\" --d 4\n", {"--a = 1 2", "--d = 4"});
+    row("several words in one quoted element", "O=(\"--a 1\" \"--b 2\")\nx ${O[@]}\n", {"--a = 1", "--b = 2"});
+    row("append to an array", "O=(--a 1)\nO+=(--b 2)\nx ${O[@]}\n", {"--a = 1", "--b = 2"});
+    row("append to a string", "O=\"--a 1\"\nO+=\" --b 2\"\nx $O\n", {"--a = 1", "--b = 2"});
+    row("string of itself", "O=\"--a 1\"\nO=\"$O --b 2\"\nx $O\n", {"--a = 1", "--b = 2"});
+    row("array never expanded", "O=(--z 9)\nx --a 1\n", {"--a = 1"});
+    row("commented-out flag", "x --a 1 # --b 2\n#x --c 3\n", {"--a = 1"});
+    row("environment before the command", "A=1 B=2 x --a 3\n", {"A = 1", "B = 2", "--a = 3"});
+    row("here-document", "cat > f <<EOF\n--z 9\nEOF\nx --a 1\ncat <<-'E'\n\t--y 1 2 3 --w 5\n\tE\n", {"--a = 1"});
+    row("redirections and pipes", "x --a 1 --b 2 > log 2>&1 | tee --z y\n", {"--a = 1", "--b = 2"});
+    row("and so on", "cd d && x --a 1 --b 2 || exit 1\n", {"--a = 1", "--b = 2"});
+    row("eval", "C=\"x --a 1 --b '2'\"\neval $C\n", {"--a = 1", "--b = '2'"});
+    row("command in a string", "C=\"python a.py --a 1\"\n$C\n", {"script = a.py", "--a = 1"});
+    row("bash -c", "srun bash -c \"python a.py --a 1 \\\n --b 2\"\n", {"script = a.py", "--a = 1", "--b = 2"});
+    row("sbatch", "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --time=1:00\nx --a 1\n",
+        {"sbatch.--nodes = 4", "sbatch.--time = 1:00", "--a = 1"});
+    row("the command with most flags", "p --a 1\nx --b 1 --c 2\nq --d 3\n", {"--b = 1", "--c = 2"});
+    row("source", "source env.sh\n. other.sh\nx --a $A\n", {"--a = <$A>"});
+    row("last flag wins", "x --a 1 --b 2 --a 3\n", {"--b = 2", "--a = 3"});
+    row("branch taken", "M=7b\nif [ $M = 7b ]; then H=1; else H=2; fi\nx --a $H\n", {"M = 7b", "H = 1", "--a = 1"});
+    row("branch not taken", "M=7b\nif [[ $M == 1* ]]; then H=1\nelif [ $M = 7b ]\nthen H=2; fi\nx --a $H\n",
+        {"M = 7b", "H = 2", "--a = 2"});
+    row("branch not known", "if [ $1 = 7b ]; then H=1; else H=2; fi\nx --a $H\n", {"H = <2>", "--a = <2>"});
+    row("default if unset", "[ -z \"$H\" ] && H=3\nx --a $H\n", {"H = 3", "--a = 3"});
+    row("case", "M=7b\ncase $M in\n 1b) H=1;;\n 7b|8b)\n H=2\n ;;\n *) H=3 ;;\nesac\nx --a $H\n",
+        {"M = 7b", "H = 2", "--a = 2"});
+    row("case not known", "case $1 in 1b) H=1;; *) H=3 ;; esac\nx --a $H\n", {"H = <3>", "--a = <3>"});
+    row("options of the command line",
+        "H=4\nwhile [[ $# -gt 0 ]]; do case $1 in --h) H=$2; shift 2;; esac; done\nx --a $H\n", {"H = 4", "--a = 4"});
+    row("loop", "for i in 1 2; do x --a $i --b 2; done\n", {"--a = <$i>", "--b = 2"});
+    row("function", "run() {\n x --a $1 --b 2\n}\nrun 3\n", {"--a = <$1>", "--b = 2"});
+    row("variables that double", "A=11\nB=$A$A\nC=$B$B\nx --a $C\n",
+        {"A = 11", "B = 1111", "C = 11111111", "--a = 11111111"});
+    row("CRLF", "x --a 1 \\\r\n --b 2\r\n", {"--a = 1", "--b = 2"});
 }
 
 void TestConfigSyntax::reads()
@@ -128,6 +201,52 @@ void TestConfigSyntax::writes_data()
     row("TOML list", "a.toml", "a = [\"x\"] # y\n", "a=[u, v]", "a = [\"u\", \"v\"] # y\n");
     row("TOML item", "a.toml", "a = [1, 2]\n", "a[1]=3", "a = [1, 3]\n");
     row("TOML after wide characters", "a.toml", "a = {x = \"é汉😀\", y = 2}\n", "a.y=3", "a = {x = \"é汉😀\", y = 3}\n");
+    addShellEdits();
+}
+
+void TestConfigSyntax::addShellEdits()
+{
+    const auto row = [](const char* title, const char* text, const char* edit, const char* changed) {
+        QTest::newRow((std::string("shell: ") + title).c_str()) << "a.sh" << text << edit << changed;
+    };
+    row("value", "x --a 1 \\\n  --b 2 # c\n", "--a=5", "x --a 5 \\\n  --b 2 # c\n");
+    row("value after =", "x --a=1 --b=2\n", "--a=5", "x --a=5 --b=2\n");
+    row("value in quotes", "x --a \"1\" --b '2'\n", "--a=5", "x --a \"5\" --b '2'\n");
+    row("value that needs quotes", "x --a 1\n", "--a=b c", "x --a 'b c'\n");
+    row("value in an array", "O=(\n  --a 1\n  --b 2\n)\nx ${O[@]}\n", "--b=3", "O=(\n  --a 1\n  --b 3\n)\nx ${O[@]}\n");
+    row("value in a string", "O=\"--a 1 --b 2\"\nx $O\n", "--b=3", "O=\"--a 1 --b 3\"\nx $O\n");
+    row("through a variable", "A=1\nx --a $A\n", "--a=2", "A=2\nx --a $A\n");
+    row("through two variables", "A=1\nB=$A\nx --a $B\n", "--a=2", "A=2\nB=$A\nx --a $B\n");
+    row("variable in a name", "A=1\nx --a $A --save out/a$A\n", "--a=2", "A=2\nx --a $A --save out/a$A\n");
+    row("variable used twice", "A=1\nx --a $A --b $A\n", "--a=2", "A=1\nx --a 2 --b $A\n");
+    row("variable in arithmetic", "A=1\nx --a $A --b $((A*8))\n", "--a=2", "A=1\nx --a 2 --b $((A*8))\n");
+    row("the variable itself", "A=1\nx --a $A --b $((A*8))\n", "A=2", "A=2\nx --a $A --b $((A*8))\n");
+    row("arithmetic", "A=1\nx --b $((A*8))\n", "--b=16", "A=1\nx --b 16\n");
+    row("default", "A=${A:-1}\nx --a $A\n", "--a=2", "A=${A:-2}\nx --a $A\n");
+    row("what is not known", "x --a $1\n", "--a=2", "x --a 2\n");
+    row("last of two", "x --a 1 --b 2 --a 3\n", "--a=4", "x --a 1 --b 2 --a 4\n");
+    row("words of Python", "x --bf16 True --a 1\n", "--bf16=false", "x --bf16 False --a 1\n");
+    row("several values", "x --m a b \\\n --c 1\n", "--m=[d]", "x --m d \\\n --c 1\n");
+    row("more values", "x --m a b\n", "--m=[a, b, c]", "x --m a b c\n");
+    row("several for one", "x --m a --n 2\n", "--m=[b, c]", "x --m b c --n 2\n");
+    row("new flag on a line of its own", "x \\\n    --a 1 \\\n    --b 2\n", "--c=3",
+        "x \\\n    --a 1 \\\n    --b 2 \\\n    --c 3\n");
+    row("new flag in a row", "x --a 1 --b 2 | tee y\n", "--c=3", "x --a 1 --b 2 --c 3 | tee y\n");
+    row("new flag in an array", "O=(\n\t--a 1\n\t--b \"2\" # two\n)\nx ${O[@]}\n", "--c=3",
+        "O=(\n\t--a 1\n\t--b \"2\" # two\n\t--c 3\n)\nx ${O[@]}\n");
+    row("new flag in a string", "O=\"\n --a 1 \\\n --b 2 \\\n\"\nx $O\n", "--c=3",
+        "O=\"\n --a 1 \\\n --b 2 \\\n --c 3 \\\n\"\nx $O\n");
+    row("new flag in a short string", "O=\"--a 1\"\nx $O\n", "--c=3", "O=\"--a 1 --c 3\"\nx $O\n");
+    row("new flag with =", "x --a=1\n", "--c=3", "x --a=1 --c=3\n");
+    row("new switch", "x --a 1\n", "--c=true", "x --a 1 --c\n");
+    row("new switch in words", "x --bf16 True\n", "--c=true", "x --bf16 True --c True\n");
+    row("new flag with CRLF", "x \\\r\n --a 1\r\n", "--c=3", "x \\\r\n --a 1 \\\r\n --c 3\r\n");
+    row("switch out of a line", "x --a 1 --s --b 2\n", "--s=false", "x --a 1 --b 2\n");
+    row("switch on a line of its own", "x \\\n --s \\\n --b 2\n", "--s=false", "x \\\n --b 2\n");
+    row("switch on the last line", "x \\\n --b 2 \\\n --s\ny\n", "--s=false", "x \\\n --b 2\ny\n");
+    row("switch in an array", "O=(\n --a 1\n --s # why\n)\nx ${O[@]}\n", "--s=false", "O=(\n --a 1\n)\nx ${O[@]}\n");
+    row("switch that is not there", "x --a 1\n", "--s=false", "x --a 1\n");
+    row("sbatch", "#SBATCH --nodes=4\nx --a 1\n", "sbatch.--nodes=8", "#SBATCH --nodes=8\nx --a 1\n");
 }
 
 void TestConfigSyntax::writes()
@@ -152,6 +271,11 @@ void TestConfigSyntax::refuses_data()
     };
     row("TOML list with comments", "a.toml", "a = [1, # one\n 2]\n", "a=[3]", "would lose the comments in it");
     row("TOML value for a list", "a.toml", "a = [1, 2]\n", "a=3", "holds several values");
+    row("shell: put together", "a.sh", "A=1\nx --a b$A\n", "--a=c", "put together from several places");
+    row("shell: quotes", "a.sh", "x --a \"1\"\n", "--a=$b", "within the quotes");
+    row("shell: word in a string of options", "a.sh", "O=\"--a 1\"\nx $O\n", "--a=b c", "can't be set");
+    row("shell: no flag to stand beside", "a.sh", "A=1\n", "--a=2", "there is no place");
+    row("shell: no such variable", "a.sh", "A=1\nx --a $A\n", "B=2", "there is no place");
 }
 
 void TestConfigSyntax::refuses()
@@ -179,6 +303,9 @@ void TestConfigSyntax::brokenFilesGiveASentence_data()
     QTest::newRow("TOML with only comments") << "a.toml"
                                              << "# x\n"
                                              << "a.toml: the file holds no settings";
+    QTest::newRow("shell without settings") << "a.sh"
+                                            << "# x\necho y\n"
+                                            << "a.sh: the script holds neither variables nor a command with flags";
     QTest::newRow("deep TOML") << "a.toml"
                                << "a = " + QString("[").repeated(5000) << "is not valid TOML";
 }

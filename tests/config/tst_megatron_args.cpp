@@ -28,6 +28,10 @@ private slots:
     void fields();
     void shapesOfFiles_data();
     void shapesOfFiles();
+    void launchScript_data();
+    void launchScript();
+    void scriptEdits_data();
+    void scriptEdits();
     void tellsWhatItDoesNotKnow_data();
     void tellsWhatItDoesNotKnow();
     void edits_data();
@@ -136,6 +140,105 @@ void TestMegatronArgs::shapesOfFiles()
     const TrainingPlan plan = readingOf(document).plan;
     QCOMPARE(fieldOf(plan, "model.layers"), QString("24"));
     QCOMPARE(fieldOf(plan, "model.hidden"), QString("1024"));
+}
+
+/// The script of tests/data/good/config/megatron_gpt.sh; the values were read by hand.
+void TestMegatronArgs::launchScript_data()
+{
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    const auto row = [](const char* field, const char* value) { QTest::newRow(field) << field << value; };
+    row("model.layers", "32");
+    row("model.hidden", "4096");
+    row("model.ffn", "14336");
+    row("model.heads", "32");
+    row("model.kv_heads", "8");
+    row("model.gated_mlp", "true");
+    row("model.tied_embeddings", "false");
+    row("model.rope", "true");
+    row("model.mlp_bias", "false");
+    row("model.vocab", "128256");
+    row("model.max_pos", "8192");
+    row("batch.seq", "8192");
+    row("batch.micro", "1");
+    row("batch.global", "128");
+    row("parallel.tp", "4");
+    row("parallel.pp", "2");
+    row("parallel.cp", "2");
+    row("parallel.sp", "true");
+    row("parallel.world", "32");
+    row("parallel.vpp", "2");
+    row("shard.dist_opt", "true");
+    row("precision.recipe", "megatron-bf16");
+    row("recompute.granularity", "full");
+    row("recompute.method", "uniform");
+    row("recompute.num_layers", "1");
+    row("attention.impl", "flash");
+    row("moe.experts", ""); // commented out
+    row("model.hidden_dropout", "0");
+}
+
+void TestMegatronArgs::launchScript()
+{
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    const auto opened
+        = openConfig(HEADROOM_TEST_DATA "/good/config/megatron_gpt.sh", builtinFormats(), builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QCOMPARE(opened->format->id, std::string("megatron-args"));
+    QCOMPARE(fieldOf(opened->plan, field), value);
+    QCOMPARE(opened->notEstimated.size(), std::size_t{0});
+}
+
+void TestMegatronArgs::scriptEdits_data()
+{
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("removed"); // the lines that go
+    QTest::addColumn<QString>("added"); // and those that come
+    const auto row = [](const char* field, const char* value, const char* removed, const char* added) {
+        QTest::newRow(field) << field << value << removed << added;
+    };
+    row("parallel.tp", "8", "TP=4", "TP=8");
+    row("parallel.pp", "4", "PP=${PP:-2}", "PP=${PP:-4}");
+    row("batch.micro", "2", "    --micro-batch-size 1", "    --micro-batch-size 2");
+    row("batch.global", "256", "    --global-batch-size $((16 * DATA_PARALLEL))", "    --global-batch-size 256");
+    row("parallel.sp", "false", "\t--sequence-parallel", "");
+    row("recompute.granularity", "selective", "    --recompute-granularity=full",
+        "    --recompute-granularity=selective");
+    row("model.layers", "40", "    --num-layers 32 \\", "    --num-layers 40 \\");
+    row("model.tied_embeddings", "true", "    --untie-embeddings-and-output-weights \\", "");
+    row("model.qk_norm", "true", "    --save-interval 500 2>&1 | tee \"train_$MODEL.log\"",
+        "    --save-interval 500 --qk-layernorm 2>&1 | tee \"train_$MODEL.log\"");
+}
+
+void TestMegatronArgs::scriptEdits()
+{
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, removed);
+    QFETCH(QString, added);
+    const auto opened
+        = openConfig(HEADROOM_TEST_DATA "/good/config/megatron_gpt.sh", builtinFormats(), builtinCatalog());
+    QVERIFY(opened);
+    TrainingPlan after = opened->plan;
+    QVERIFY(setField(after, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(opened->document, *opened->format, opened->plan, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto written = opened->document.set(*edits);
+    QVERIFY2(written, written ? "" : written.error().english().c_str());
+    QCOMPARE(fieldOf(readingOf(*written).plan, field), value);
+    const QStringList before = QString::fromStdString(opened->document.bytes()).split('\n');
+    QStringList lines = QString::fromStdString(written->bytes()).split('\n');
+    const qsizetype at = before.indexOf(removed);
+    QVERIFY2(at >= 0, qPrintable(removed));
+    if (added.isEmpty()) {
+        lines.insert(at, removed);
+    } else {
+        QCOMPARE(lines.value(at), added);
+        lines[at] = removed;
+    }
+    QCOMPARE(lines, before);
 }
 
 void TestMegatronArgs::tellsWhatItDoesNotKnow_data()

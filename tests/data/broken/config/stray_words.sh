@@ -1,0 +1,2 @@
+fi done esac ;; ) ( } { in then
+x --a ${A[@]:-${B:-${C}} --b $((( --c $(`
