@@ -15,6 +15,18 @@ Tape::Slot RecordedBlock::forward(Tape::Slot input)
     return output;
 }
 
+MegatronModules::Tensor RecordedBlock::addTo(const Tensor& stream)
+{
+    const Tensor added = branch(stream);
+    if (!c.hasHiddenDropout) {
+        return recorder.run({stream, added}, ResidualStream, c.boundaryBytes(), {}, TapeRecorder::passed(2));
+    }
+    const Storage mask = recorder.allocate(DropoutMask, c.localTokens() * c.hidden);
+    return recorder.run({stream, added}, ResidualStream, c.boundaryBytes(), {mask}, [this](const Storages& outputs) {
+        return Storages{outputs.front(), recorder.allocate(ActivationGradient, c.boundaryBytes())};
+    });
+}
+
 void RecordedBlock::backward()
 {
     Storage gradient;
@@ -38,6 +50,18 @@ MegatronModules::Tensor RecordedBlock::behindNorm(const Tensor& input, const Tap
     const Tensor result = following(normed.outputs).front();
     recorder.discard(normed, result);
     return result;
+}
+
+MegatronModules::Tensor MegatronDenseBlock::branch(const Tensor& input)
+{
+    const auto run = [this](const Tensors& inputs) {
+        const std::int64_t tokens = c.tokens();
+        Tensor wide = columnParallel(inputs.front(), {tokens, c.hidden, c.gates * c.ffn, Fc1Output, true});
+        const Tensor active = activation(wide, tokens, c.ffn, c.gates == 2 || c.hasMlpBias);
+        wide = {};
+        return Tensors{rowParallel(active, {tokens, c.ffn, c.hidden, PartialOutput})};
+    };
+    return c.recomputesMlp ? recorder.checkpoint(run, {input}) : run({input}).front();
 }
 
 MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)

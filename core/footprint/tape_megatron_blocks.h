@@ -17,6 +17,8 @@ public:
     /// From one residual stream to the next; `input` stays the caller's.
     Tape::Slot forward(Tape::Slot input);
     void backward();
+    /// The same as a recorded operation: the stream with this half added to it.
+    Tensor addTo(const Tensor& stream);
     /// The pass of the weights' gradients.
     using MegatronModules::writeDelayedGradients;
 
@@ -39,6 +41,16 @@ public:
 private:
     Tensor branch(const Tensor& input) override;
     void prepare(Tensor& packed, Tensors& qkv);
+};
+
+/// A dense MLP.
+class MegatronDenseBlock : public RecordedBlock
+{
+public:
+    using RecordedBlock::RecordedBlock;
+
+private:
+    Tensor branch(const Tensor& input) override;
 };
 
 /// Multi-head latent attention.

@@ -102,18 +102,7 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
 
     piece.parameters.clear();
     piece.expertParameters.clear();
-    addNorm(piece, c, c.hidden);
-    if (c.latentAttention.isPresent()) {
-        addLatentAttention(piece, c);
-    } else {
-        addAttention(piece, c, false);
-    }
-    addNorm(piece, c, c.hidden);
-    if (hasExperts) {
-        addExperts(piece, c);
-    } else {
-        addMlp(piece, c);
-    }
+    addDecoderLayer(piece, c, hasExperts);
 }
 
 } // namespace headroom

@@ -6,10 +6,14 @@
 #include "footprint/tape_megatron_ops.h"
 #include "footprint/tape_recorder.h"
 
+#include <memory>
+
 namespace headroom {
 
 class MegatronModules
 {
+    std::unique_ptr<TapeRecorder> m_own; // before the reference to it
+
 public:
     using Tensor = TapeRecorder::Tensor;
     using Storage = TapeRecorder::Storage;
@@ -25,7 +29,15 @@ public:
     };
 
     explicit MegatronModules(MegatronOps& ops)
-        : recorder(ops.w)
+        : m_own(std::make_unique<TapeRecorder>(ops.w))
+        , recorder(*m_own)
+        , m_ops(ops)
+        , c(ops.c)
+    {
+    }
+    /// Part of what `shared` records.
+    MegatronModules(MegatronOps& ops, TapeRecorder& shared)
+        : recorder(shared)
         , m_ops(ops)
         , c(ops.c)
     {
@@ -64,7 +76,7 @@ protected:
     /// The residual stream's gradient can't be added to in place while a delayed gradient needs it.
     void keepStream();
 
-    TapeRecorder recorder;
+    TapeRecorder& recorder;
     MegatronOps& m_ops;
     const RankShape& c;
 

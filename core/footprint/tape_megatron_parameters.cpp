@@ -97,6 +97,22 @@ void addExperts(Piece& piece, const RankShape& c)
     }
 }
 
+void addDecoderLayer(Piece& piece, const RankShape& c, bool hasExperts)
+{
+    addNorm(piece, c, c.hidden);
+    if (c.latentAttention.isPresent()) {
+        addLatentAttention(piece, c);
+    } else {
+        addAttention(piece, c, false);
+    }
+    addNorm(piece, c, c.hidden);
+    if (hasExperts) {
+        addExperts(piece, c);
+    } else {
+        addMlp(piece, c);
+    }
+}
+
 void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight)
 {
     addNorm(piece, c, c.hidden);

@@ -12,6 +12,8 @@ void addLatentAttention(Piece& piece, const RankShape& c);
 void addMlp(Piece& piece, const RankShape& c);
 /// Router, latent projections, shared experts, and the routed experts of this rank.
 void addExperts(Piece& piece, const RankShape& c);
+/// One decoder layer: attention of any kind, experts or a dense MLP.
+void addDecoderLayer(Piece& piece, const RankShape& shape, bool hasExperts);
 void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight);
 
 } // namespace headroom

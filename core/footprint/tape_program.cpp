@@ -105,6 +105,12 @@ public:
                 return tl::unexpected(std::move(layout.error()));
             }
             m_layout = std::move(*layout);
+            if (m_layout->cell(m_shape.stages - 1, m_shape.chunks - 1).mtpLayers != m_shape.predictors) {
+                return failure(
+                    Text{HEADROOM_TR("core",
+                                     "the tapes describe multi-token prediction in the last chunk only, where "
+                                     "the loss is")});
+            }
         }
         writePieces();
         m_program.stages.resize(layers.size());
@@ -138,11 +144,9 @@ private:
         const PieceIndex decoderPieces = m_shape.experts.isPresent() ? decoderEmbedding : encoderNorm;
         m_program.pieces.resize(m_tower.isPresent() ? pieceCount : isT5 ? patches : decoderPieces);
         auto& pieces = m_program.pieces;
-        // Tied, the matrix stands once where embedding and head are on the same GPU.
-        const bool isTogether = m_shape.stages == 1 || isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1;
-        const bool ownsHead = !(m_shape.isTied && isTogether);
-        const bool waitsForWords
-            = !ownsHead && m_shape.stages == 1 && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
+        const bool ownsHead = !(m_shape.isTied && isTogether());
+        const bool waitsForWords = !ownsHead && m_shape.stages == 1 && m_shape.predictors == 0
+            && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
         MegatronTapes tapes(m_shape, m_program.persistents);
         MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false};
         if (m_tower.isPresent()) {
@@ -164,17 +168,35 @@ private:
             tapes.writeEmbedding(pieces[decoderEmbedding], {m_shape.decoderSequence, false, false, 0, false});
             tapes.writeLayer(pieces[decoderLayer], MegatronTapes::LayerKind::CrossAttending);
         }
-        tapes.writeHead(pieces[head], isT5 ? m_shape.decoderSequence : m_shape.sequence, ownsHead);
+        writeHead(tapes, pieces[head]);
         if (splitsBackward(m_shape.schedule)) {
-            splitPieces(ownsHead);
+            splitPieces();
         }
         for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), patches); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen;
         }
     }
 
+    /// Embedding and head are on the same GPU, so that a tied matrix, or that of predictions, stands once.
+    [[nodiscard]] bool isTogether() const
+    {
+        return m_shape.stages == 1 || isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1;
+    }
+
+    void writeHead(const MegatronTapes& tapes, Piece& piece) const
+    {
+        const bool ownsHead = !(m_shape.isTied && isTogether());
+        if (m_shape.predictors > 0) {
+            const bool ownsWords = !isTogether();
+            tapes.writePredictingHead(piece, ownsHead && !(m_shape.isTied && ownsWords), ownsWords);
+        } else {
+            const bool isT5 = m_shape.family == ModelFamily::T5;
+            tapes.writeHead(piece, isT5 ? m_shape.decoderSequence : m_shape.sequence, ownsHead);
+        }
+    }
+
     /// Layers and head once more with the weights' gradients apart; the others compute theirs in the backward.
-    void splitPieces(bool ownsHead)
+    void splitPieces()
     {
         RankShape shape = m_shape;
         shape.delaysWeightGradients = true;
@@ -195,7 +217,7 @@ private:
             tapes.writeDecoderLayer(split, true);
             pieces[expertLayer].tape.takeSplitBackward(split.tape);
         }
-        tapes.writeHead(split, m_shape.sequence, ownsHead);
+        writeHead(tapes, split);
         pieces[head].tape.takeSplitBackward(split.tape);
     }
 
@@ -235,7 +257,7 @@ private:
             chunk.receives = !isFirst;
             chunk.sends = !isLast;
             if (isFirst || isLast) {
-                loadBatch(m_shape, isFirst, chunk);
+                loadBatch(m_shape, isFirst || m_shape.predictors > 0, chunk);
             }
             if (isFirst && m_tower.isPresent()) {
                 chunk.runs.push_back({patches, 1, 0});

@@ -97,6 +97,17 @@ TapeRecorder::Tensor TapeRecorder::runIntoBuffer(const Tensors& inputs, std::int
     return output;
 }
 
+TapeRecorder::Tensors TapeRecorder::split(const Tensor& input, std::size_t parts)
+{
+    Tensors views(parts, input);
+    for (Tensor& view : views) {
+        view.bytes /= static_cast<std::int64_t>(parts);
+        view.id = m_nextId++;
+    }
+    record({input}, views, {}, {});
+    return views;
+}
+
 TapeRecorder::Backward TapeRecorder::passed(std::size_t inputs)
 {
     return [inputs](const Storages& outputs) { return Storages(inputs, outputs.front()); };

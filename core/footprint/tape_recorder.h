@@ -82,6 +82,9 @@ public:
     /// The output's gradient serves as that of `inputs` inputs.
     [[nodiscard]] static Backward passed(std::size_t inputs = 1);
 
+    /// Views of one tensor; their gradients are joined into one.
+    Tensors split(const Tensor& input, std::size_t parts);
+
     /// Keeps the inputs only and runs `function` again before its backward (torch.utils.checkpoint).
     Tensor checkpoint(const Function& function, const Tensors& inputs);
     /// The outputs of `function` are emptied by discard() once their consumer has run, and made again when the gradient

@@ -6,6 +6,7 @@
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
+#include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
@@ -97,6 +98,7 @@ void readModel(const TrainingPlan& plan, std::int64_t tensor, RankShape& shape)
                                                 : ModelFamily::Decoder;
     shape.layers = hasDecoder ? model.decoderLayers.valueOr(whole.layers) : whole.layers;
     shape.encoderLayers = hasDecoder ? model.encoderLayers.valueOr(whole.layers) : 0;
+    shape.predictors = model.mtpLayers.valueOr(0);
 }
 
 void readParallel(const TrainingPlan& plan, RankShape& shape)
@@ -107,6 +109,10 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.context = atLeastOne(parallel.cp);
     shape.sequenceShards = parallel.sp.value ? shape.tensor : 1;
     shape.chunks = chunksPerStage(plan);
+    if (parallel.layout.isKnown() && !plan.model.mtpLayers.isKnown()) {
+        const auto layout = PipelineLayout::parse(parallel.layout.value, shape.stages);
+        shape.predictors = layout ? layout->mtpLayers() : 0;
+    }
     shape.chunkGroup = std::max<std::int64_t>(parallel.vppGroup.valueOr(shape.stages), 1);
     shape.chunks = shape.stages > 1 ? shape.chunks : 1; // interleaving needs stages to interleave
     if (splitsBackward(parallel.schedule.value)) {
@@ -222,7 +228,13 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
           std::pair{plan.optimizer.name.value == "muon", "the Muon optimizer"}, std::pair{hasLora, "LoRA adapters"},
-          std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
+          std::pair{model.mtpLayers.value > 0 && profileOf(plan) != "megatron-te",
+                    "multi-token prediction in Megatron's own layers"},
+          std::pair{model.mtpLayers.value > 0 && plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty(),
+                    "multi-token prediction in 8-bit precision"},
+          std::pair{model.mtpLayers.value > 0
+                        && (tower.isPresent() || model.family.value == "bert" || model.family.value == "t5"),
+                    "multi-token prediction of this model"},
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},

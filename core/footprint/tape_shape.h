@@ -30,6 +30,7 @@ struct RankShape
     // Model. Heads, groups, ffn and vocab are this rank's share.
     std::int64_t hidden = 0, heads = 0, groups = 0, headDim = 0, ffn = 0, gates = 1, vocab = 0, positions = 0;
     std::int64_t layers = 0, encoderLayers = 0; ///< of the whole model
+    std::int64_t predictors = 0; ///< multi-token prediction layers
     std::int64_t rotaryDim = 0; ///< 0: no rotary positions
     bool isTied = false, hasLearnedPositions = false, isRms = true, hasQkNorm = false, isSquaredRelu = false;
     bool hasQkvBias = false, hasAttentionOutputBias = false, hasMlpBias = false, hasBinaryHead = false;

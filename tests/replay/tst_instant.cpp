@@ -86,7 +86,7 @@ private slots:
 void TestInstant::agreesWithReplay_data()
 {
     QTest::addColumn<QByteArray>("settings");
-    const auto row = [](const char* name, const QByteArray& model, const char* settings) {
+    const auto row = [](const char* name, const QByteArray& model, const QByteArray& settings) {
         QTest::newRow(name) << model + settings;
     };
     row("one GPU", llama7b, "");
@@ -171,6 +171,21 @@ void TestInstant::agreesWithReplay_data()
     row("latent attention, recomputed", deepseek,
         "parallel.pp=4 recompute.enabled=true recompute.granularity=selective "
         "recompute.modules=mla_up_proj,moe_act,layernorm,shared_experts");
+    const QByteArray predicting = "model.mtp_layers=1 ";
+    row("prediction", llama7b, predicting + "parallel.tp=2");
+    row("prediction, sequence parallel, stages", llama7b,
+        predicting
+            + "parallel.tp=2 parallel.sp=true parallel.pp=4 "
+              "batch.accum=8");
+    row("two predictions, tied", llama7b, "model.mtp_layers=2 model.tied_embeddings=true parallel.pp=2 batch.accum=4");
+    row("prediction, full recompute", llama7b,
+        predicting + "recompute.enabled=true recompute.granularity=full parallel.pp=2");
+    row("prediction, eager rotation, no fused gradients", llama7b,
+        predicting + "implementation.rope_fusion=false implementation.grad_accum_fusion=false");
+    row("prediction of experts", deepseek, predicting + "parallel.pp=2");
+    row("prediction under DualPipe", deepseek, predicting + "parallel.pp=2 parallel.schedule=dualpipe");
+    row("prediction under ZB-V", deepseek, predicting + "parallel.pp=2 parallel.schedule=zb-v");
+    row("prediction in a layout", llama7b, predicting + "parallel.pp=2 parallel.layout=Et*8|t*8|t*8|t*8mL");
     row("one micro-batch over stages", llama7b, "parallel.pp=4 batch.accum=1");
     for (const char* schedule : {"zb-h1", "zb-h2", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}) {
         const auto under = [&](const char* name, const QByteArray& model, const QByteArray& settings) {
