@@ -58,7 +58,7 @@ private:
 unsigned targetsNamed(std::string_view name)
 {
     using T = Adapters;
-    constexpr std::array<std::pair<std::string_view, unsigned>, 16> names{{
+    constexpr std::array<std::pair<std::string_view, unsigned>, 31> names{{
         {"q_proj", T::Query},
         {"k_proj", T::Key},
         {"v_proj", T::Value},
@@ -70,6 +70,21 @@ unsigned targetsNamed(std::string_view name)
         {"query_key_value", T::Query | T::Key | T::Value},
         {"qkv_proj", T::Query | T::Key | T::Value},
         {"linear_qkv", T::Query | T::Key | T::Value},
+        {"qkv", T::Query | T::Key | T::Value},
+        {"Wqkv", T::Query | T::Key | T::Value},
+        {"wq", T::Query},
+        {"wk", T::Key},
+        {"wv", T::Value},
+        {"wo", T::Output},
+        {"out_proj", T::Output},
+        {"output_proj", T::Output},
+        {"w1", T::MlpIn},
+        {"w2", T::MlpOut},
+        {"w3", T::MlpIn},
+        {"fc1", T::MlpIn},
+        {"fc2", T::MlpOut},
+        {"dense_h_to_4h", T::MlpIn},
+        {"dense_4h_to_h", T::MlpOut},
         {"linear_proj", T::Output},
         {"linear_fc1", T::MlpIn},
         {"linear_fc2", T::MlpOut},

@@ -61,12 +61,12 @@ void Tape::dropBackward()
     backwardNeeds.clear();
 }
 
-Tape::Slot PersistentStorages::find(std::uint64_t key, TensorKind kind, std::int64_t bytes)
+Tape::Slot PersistentStorages::find(std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)
 {
     const auto found
         = std::find_if(all.begin(), all.end(), [key](const Storage& storage) { return storage.key == key; });
     if (found == all.end()) {
-        all.push_back({key, kind, bytes});
+        all.push_back({key, kind, bytes, endsWithStep});
         return static_cast<Tape::Slot>(all.size() - 1);
     }
     found->bytes = std::max(found->bytes, bytes);
@@ -117,9 +117,9 @@ void TapeWriter::add(Tape::Op op, Tape::Slot slot)
     m_events->push_back(event);
 }
 
-void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes)
+void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)
 {
-    const Tape::Event event{rounded(bytes), op, kind, m_persistents.find(key, kind, rounded(bytes))};
+    const Tape::Event event{rounded(bytes), op, kind, m_persistents.find(key, kind, rounded(bytes), endsWithStep)};
     m_events->push_back(event);
     auto& needs = m_events == &m_tape.weights ? m_tape.weightNeeds
         : isBackward()                        ? m_tape.backwardNeeds

@@ -67,11 +67,12 @@ struct PersistentStorages
         std::uint64_t key; ///< the same key is the same storage
         TensorKind kind;
         std::int64_t bytes; ///< the largest request
+        bool endsWithStep = false; ///< freed before the optimizer steps
     };
     std::vector<Storage> all;
 
     /// The index under which tapes refer to it.
-    Tape::Slot find(std::uint64_t key, TensorKind kind, std::int64_t bytes);
+    Tape::Slot find(std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep = false);
 };
 
 /// Writes a tape: forward first, then backward. The profile's code reads as the operations run.
@@ -101,6 +102,11 @@ public:
     }
     void defer(Tape::Slot slot) { add(Tape::Op::Defer, slot); }
     void ensure(std::uint64_t key, TensorKind kind, std::int64_t bytes) { need(Tape::Op::Ensure, key, kind, bytes); }
+    /// The same, but only until the micro-batches are done.
+    void ensureForStep(std::uint64_t key, TensorKind kind, std::int64_t bytes)
+    {
+        need(Tape::Op::Ensure, key, kind, bytes, true);
+    }
     void grow(std::uint64_t key, TensorKind kind, std::int64_t bytes) { need(Tape::Op::Grow, key, kind, bytes); }
 
     /// The forward is written: this is what flows out of it (none: nothing).
@@ -111,7 +117,7 @@ public:
 
 private:
     void add(Tape::Op op, Tape::Slot slot);
-    void need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes);
+    void need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep = false);
 
     Tape& m_tape;
     PersistentStorages& m_persistents;

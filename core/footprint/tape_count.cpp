@@ -18,6 +18,7 @@ public:
         : m_program(program)
         , m_stage(stage)
         , m_persistents(program.persistents.all.size(), 0)
+        , m_chunks(stage.chunks.size())
     {
         for (const Tape::Event& tensor : stage.tensors.resident) {
             change(tensor.kind, blockBytes(tensor.bytes));
@@ -35,6 +36,13 @@ public:
     void endStep()
     {
         enter(Phase::Optimizer);
+        for (std::size_t i = 0; i < m_persistents.size(); ++i) {
+            const PersistentStorages::Storage& storage = m_program.persistents.all[i];
+            if (storage.endsWithStep) {
+                change(storage.kind, -m_persistents[i]);
+                m_persistents[i] = 0;
+            }
+        }
         if (!m_hasMoments) {
             for (const Tape::Event& tensor : m_stage.tensors.created) {
                 change(tensor.kind, blockBytes(tensor.bytes));
@@ -48,7 +56,9 @@ public:
         m_hasMoments = true;
         change(TensorKind::Gradients, -m_gradients);
         m_gradients = 0;
-        m_hasGradients = false;
+        for (ChunkCount& chunk : m_chunks) {
+            chunk.hasGradients = false;
+        }
         m_shared.clear();
     }
 
@@ -83,13 +93,13 @@ public:
         }
         changeAll(chunk.loaded, -1);
         m_isInside = false;
-        m_kept = m_current;
+        m_chunks[index].kept = m_current;
         if (!chunk.sends) {
             return {};
         }
         const std::int64_t output = m_program.pieces[chunk.runs.back().piece].tape.outputBytes;
         m_current -= output;
-        m_kept -= output;
+        m_chunks[index].kept -= output;
         return {output, TensorKind::ResidualStream};
     }
 
@@ -97,15 +107,16 @@ public:
     {
         const Chunk& chunk = m_stage.chunks[index];
         // Every micro-batch keeps as much; the one that runs now is not among the others.
-        m_others += m_current - m_kept;
-        m_current = m_kept;
+        m_others += m_current - m_chunks[index].kept;
+        m_current = m_chunks[index].kept;
+        m_hasGradients = m_chunks[index].hasGradients;
         m_isInside = true;
         for (std::size_t i = chunk.runs.size(); i-- > 0;) {
             backwardRun(chunk.runs[i]);
         }
         m_isInside = false;
         m_current = 0;
-        m_hasGradients = true;
+        m_chunks[index].hasGradients = true;
         if (!chunk.receives) {
             return {};
         }
@@ -237,13 +248,19 @@ private:
     const ModelProgram& m_program;
     const StageProgram& m_stage;
     std::vector<std::int64_t> m_persistents;
+    struct ChunkCount
+    {
+        std::int64_t kept = 0; ///< by one micro-batch
+        bool hasGradients = false; ///< of its weights in this step
+    };
+    std::vector<ChunkCount> m_chunks;
     std::vector<Tape::Slot> m_shared; ///< tied gradients that are there
     std::int64_t m_now = 0, m_peak = 0, m_firstStepPeak = 0, m_gradients = 0;
     std::array<std::int64_t, componentCount> m_components{}, m_atPeak{};
     std::array<std::int64_t, phaseCount> m_phases{};
     Phase m_phase = Phase::Forward, m_peakPhase = Phase::Forward;
     bool m_hasMoments = false, m_hasGradients = false, m_isInside = false;
-    std::int64_t m_current = 0, m_kept = 0, m_others = 0; ///< activations of the micro-batch at hand, and of the others
+    std::int64_t m_current = 0, m_others = 0; ///< activations of the micro-batch at hand, and of the others
 };
 
 } // namespace

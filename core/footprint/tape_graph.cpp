@@ -179,7 +179,8 @@ void ModuleGraph::release(Tensor tensor, TapeWriter& writer)
 void ModuleGraph::drop(std::int16_t gradient, TapeWriter& writer)
 {
     Gradient& data = m_gradients[index(gradient)];
-    if (--data.users == 0 && data.slot != Tape::gradient) {
+    if (--data.users == 0) {
+        m_isInputGradientFree |= data.slot == Tape::gradient;
         writer.free(data.slot);
     }
 }
@@ -226,8 +227,26 @@ void ModuleGraph::passGradients(const Operation& operation, TapeWriter& writer)
         const TensorKind kind = isLogits ? LogitsGradient : ActivationGradient;
         const Tape::Slot slot
             = isHandedOn ? writer.allocateInto(Tape::gradient, kind, data.bytes) : writer.allocate(kind, data.bytes);
+        m_isInputGradientFree &= !isHandedOn;
         m_gradients.push_back({slot, 0});
         addGradient(read, static_cast<std::int16_t>(m_gradients.size() - 1), writer);
+    }
+}
+
+/// The module below finds the gradient of its output in the place of this one's, if it needs any.
+void ModuleGraph::handOnGradient(TapeWriter& writer)
+{
+    const std::int16_t gradient = m_tensors[0].gradient;
+    const Tape::Slot slot = gradient < 0 ? Tape::none : m_gradients[index(gradient)].slot;
+    if (slot == Tape::gradient) {
+        return;
+    }
+    if (!m_isInputGradientFree) {
+        writer.free(Tape::gradient);
+    }
+    if (slot != Tape::none) {
+        writer.free(slot);
+        writer.allocateInto(Tape::gradient, ActivationGradient, bytesOf(0));
     }
 }
 
@@ -239,6 +258,7 @@ void ModuleGraph::weightGradient(const Options& options, const Operation& operat
     const GradientRule& rule = options.gradients;
     const std::int64_t bytes
         = operation.weight * (operation.weightElement > 0 ? operation.weightElement : rule.element);
+    const std::int64_t shards = operation.weightShards > 0 ? operation.weightShards : rule.shards;
     switch (rule.kind) {
     case GradientRule::Kind::Keep:
         writer.accumulate(Gradients, bytes, operation.sharedWeight);
@@ -253,10 +273,17 @@ void ModuleGraph::weightGradient(const Options& options, const Operation& operat
         }
         m_unsharded.push_back(writer.allocate(WeightGradient, bytes));
         m_unshardedElements += operation.weight;
+        m_ownElements += operation.weight / shards;
         break;
+    case GradientRule::Kind::Whole: {
+        const Tape::Slot fresh = writer.allocate(WeightGradient, bytes);
+        writer.accumulate(Gradients, operation.weight * rule.reduced, operation.sharedWeight);
+        writer.free(fresh);
+        break;
+    }
     case GradientRule::Kind::Partition:
         writer.free(writer.allocate(WeightGradient, bytes));
-        writer.accumulate(Gradients, operation.weight * rule.shard / rule.shards, operation.sharedWeight);
+        writer.accumulate(Gradients, operation.weight * rule.shard / shards, operation.sharedWeight);
         break;
     }
 }
@@ -304,20 +331,20 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
         writer.declare(Tape::carried, WeightGradient, options.foundGradient * options.gradients.element);
         m_unsharded.push_back(Tape::carried);
         m_unshardedElements += options.foundGradient;
+        m_ownElements += options.foundGradient / options.gradients.shards;
     }
     if (options.gradients.kind == GradientRule::Kind::Reduce && m_unshardedElements > 0) {
         const Tape::Slot reduced = writer.allocate(ReduceBuffer, m_unshardedElements * options.gradients.reduced);
         writer.freeAll(m_unsharded);
         // Results of the reduction belong to the stream that reduces.
-        writer.accumulate(Gradients, m_unshardedElements * options.gradients.shard / options.gradients.shards, -1,
-                          reduceStream);
+        writer.accumulate(Gradients, m_ownElements * options.gradients.shard, -1, reduceStream);
         writer.free(reduced);
     }
     if (m_tensors[0].slot == Tape::input && bytesOf(0) > 0) {
         writer.free(Tape::input);
     }
-    if (options.hasOutput && m_tensors[0].gradient < 0) {
-        writer.free(Tape::gradient); // nothing further down needs one
+    if (options.hasOutput) {
+        handOnGradient(writer);
     }
 }
 

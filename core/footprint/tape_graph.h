@@ -18,6 +18,7 @@ struct GradientRule
         Keep, ///< one a weight, until the optimizer has stepped
         Release, ///< the optimizer steps at once and drops it
         Reduce, ///< all of the module together, reduced and sharded when its backward ends (FSDP)
+        Whole, ///< one a weight in the type of the reduction, until the step ends (FSDP that does not synchronise)
         Partition ///< each at once into a bucket, of which this rank keeps its share (ZeRO-2, ZeRO-3)
     };
     Kind kind = Kind::Keep;
@@ -70,6 +71,7 @@ public:
         std::int64_t forwardWork = 0, backwardWork = 0; ///< temporaries
         std::int64_t weight = 0; ///< elements of a trainable weight, 0: none
         std::int64_t weightElement = 0; ///< bytes of its gradient's element, where not those of the rule
+        std::int64_t weightShards = 0; ///< ranks that share its gradient, where not those of the rule
         int sharedWeight = -1; ///< number of a weight that other modules use too
         bool isMatrixProduct = false;
         Tensor result = none; ///< filled in
@@ -130,6 +132,7 @@ private:
     void release(Tensor tensor, TapeWriter& writer);
     void passGradients(const Operation& operation, TapeWriter& writer);
     void addGradient(Tensor tensor, std::int16_t gradient, TapeWriter& writer);
+    void handOnGradient(TapeWriter& writer);
     void drop(std::int16_t gradient, TapeWriter& writer);
     void weightGradient(const Options& options, const Operation& operation, TapeWriter& writer);
 
@@ -138,7 +141,7 @@ private:
     std::vector<std::vector<Tape::Slot>> m_kept; ///< by operation
     std::vector<Gradient> m_gradients;
     std::vector<Tape::Slot> m_unsharded;
-    std::int64_t m_unshardedElements = 0;
+    std::int64_t m_unshardedElements = 0, m_ownElements = 0; ///< and this rank's share of them
     bool m_isSelective = false, m_isInputGradientFree = true;
 };
 

@@ -335,7 +335,12 @@ std::string_view profileOf(const TrainingPlan& plan)
     if (isOf("torchtune")) {
         return "torchtune";
     }
-    if (isOf("hf") || isOf("transformers") || isOf("deepspeed") || isOf("trl") || isOf("axolotl")
+    for (const std::string_view own : {"prime-rl", "litgpt", "internevo", "galvatron"}) {
+        if (isOf(own)) {
+            return own;
+        }
+    }
+    if (isOf("hf") || isOf("transformers") || isOf("swift") || isOf("deepspeed") || isOf("trl") || isOf("axolotl")
         || isOf("llama-factory")) {
         const std::string& attention = plan.attention.impl.value;
         return attention == "eager" ? "hf-eager" : attention.starts_with("flash") ? "hf-flash" : "hf-sdpa";

@@ -18,6 +18,7 @@ enum class LossPath : std::uint8_t {
     Sixteen, ///< cross entropy in the compute type, after a shifted copy
     Compiled, ///< 16-bit logits and their gradient only
     ChunkedLogits, ///< logits of all chunks are kept in 16 bit, one chunk of gradient
+    ChunkedVocabulary, ///< logits exist for some tokens and some of the vocabulary at a time, in both directions
     ChunkedHead, ///< output layer and loss run chunk by chunk, forward and backward
     Liger ///< gradients of input and weight are made in the forward
 };
@@ -32,12 +33,18 @@ struct TorchHabits
     bool normKeepsNormalised = true; ///< the normalised tensor is kept where its weight trains
     bool hasExplicitScores = false;
     bool repeatsKv = true;
+    bool weighsInFp32 = false; ///< routed rows are multiplied by their scores in fp32
+    bool weighsBeforeExperts = false; ///< before the experts, not after
+    bool savesQuantisedInputs = false; ///< bitsandbytes up to July 2024 (autograd/_functions.py, MatMul4Bit)
     bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
     bool keepsLastBlockGathered = false;
     LossPath loss = LossPath::Upcast;
+    LossPath chunkedLoss = LossPath::ChunkedHead; ///< where the plan says that it is chunked
+    bool keepsUpcastLogits = false; ///< through backward, in fp32
+    bool packsQkv = false; ///< one product makes q, k and v; the value is a view of its result
     StepImplementation step = StepImplementation::Foreach;
     DataType adapterType = DataType::Fp32;
-    bool supportsTensorParallel = false;
+    bool supportsTensorParallel = false; ///< and pipelines
     bool setsExpandableSegments = false; ///< its launcher does
 };
 /// Null when no such profile is known.
@@ -45,16 +52,24 @@ struct TorchHabits
 extern const TorchHabits hfEagerHabits, hfSdpaHabits, hfFlashHabits; // tape_hf.cpp
 extern const TorchHabits torchtitanHabits; // tape_torchtitan.cpp
 extern const TorchHabits torchtuneHabits; // tape_torchtune.cpp
+extern const TorchHabits primeRlHabits, litGptHabits, internEvoHabits, galvatronHabits; // tape_torch_others.cpp
 
 /// A plan as one rank of such a framework sees it.
 struct TorchShape
 {
     TorchHabits habits;
     Architecture model; ///< of the whole model
+    std::int64_t sequences = 1; ///< of a micro-batch
     std::int64_t tokens = 0; ///< of a micro-batch on this rank, before sequence parallelism
     std::int64_t keys = 0; ///< sequence length a query sees
     std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
+    std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
+    double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
+    std::int64_t stages = 1, chunks = 1;
     bool isCompiled = false, hasFusedNorm = false, hasFusedGate = false, repeatsKv = true;
+    bool hasExplicitScores = false, rotates = true;
+    bool trainsImages = false; ///< gradients reach the features of images
+    bool reshards = true; ///< gathered weights are dropped after the forward
     LossPath loss = LossPath::Upcast;
     bool isLossCompiled = false;
     bool keepsLogits = false; ///< the 16-bit logits stay referenced during backward
@@ -67,8 +82,10 @@ struct TorchShape
     bool trainsModel = true, trainsEmbeddings = true, quantises = false, castsWeights = false;
     Adapters adapters;
     bool adaptsPackedQkv = false; ///< one adapter for q, k and v together: c_attn, qkv_proj, …
-    std::int64_t adapterElement = 4;
+    std::int64_t adapterElement = 4, adapterCompute = 4; ///< bytes of its weights, and of what it computes
     bool hasAdapterDropout = false;
+    std::int64_t adapterSlots = 1; ///< of which one trains (prime-rl)
+    bool offloadsParameters = false, offloadsOptimizer = false;
 
     // Bytes of an element.
     std::int64_t compute = 2, gradient = 2, reduced = 4;
@@ -77,11 +94,15 @@ struct TorchShape
     std::int64_t reduceBucket = 0; ///< elements, 0: not known
     double factored = 0; ///< per row and column
 
+    std::int64_t recomputedLayers = -1; ///< the first so many of a stage; -1: all
+    bool checkpointsVision = false;
     bool checkpoints = false, storesSelectively = false, offloadsInputs = false;
     std::int64_t cublasWorkspace = 0;
 
     [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
+    /// Rows that this rank's experts work on.
+    [[nodiscard]] std::int64_t expertRows() const;
     [[nodiscard]] bool gathers() const { return sharding == TorchSharding::Zero3 || sharding == TorchSharding::Fsdp; }
     [[nodiscard]] bool hasAdapter(Adapters::Target target) const
     {
@@ -99,6 +120,7 @@ struct TorchWeights
     {
         Kind kind = Kind::Matrix;
         std::int64_t rows = 0, columns = 1;
+        bool isExpert = false; ///< sharded over the replicas of this rank's experts
 
         [[nodiscard]] std::int64_t elements() const { return rows * columns; }
         /// What Adafactor keeps a number for.
@@ -108,15 +130,26 @@ struct TorchWeights
 
     [[nodiscard]] std::int64_t total(Kind kind) const;
 };
-[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape);
+[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape, bool hasExperts);
 [[nodiscard]] TorchWeights embeddingWeights(const TorchShape& shape);
 [[nodiscard]] TorchWeights headWeights(const TorchShape& shape);
 
-void writeTorchEmbedding(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
-void writeTorchBlock(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
+/// `imageBytes`: of the features that take the place of some tokens; 0: none.
+void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
+                         Piece& piece);
+void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece);
 void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
 
-[[nodiscard]] StageTensors torchState(const TorchShape& shape, std::int64_t layers);
+/// Parts of a model on one rank, each with how often it stands there.
+struct TorchPart
+{
+    TorchWeights weights;
+    std::int64_t count = 1;
+    bool isTrained = true;
+    bool isQuantised = false; ///< its matrices are, where the plan says so
+    bool keepsOriginal = false; ///< what is trained is a copy (modules_to_save)
+};
+[[nodiscard]] StageTensors torchState(const TorchShape& shape, const std::vector<TorchPart>& parts);
 
 [[nodiscard]] Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habits,
                                              ModelProgram& program);

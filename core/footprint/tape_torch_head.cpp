@@ -28,8 +28,12 @@ public:
         switch (c.loss) {
         case LossPath::Upcast: {
             const Tensor made = logits(states);
-            return crossEntropy(
-                c.compute == 4 ? made : m_graph.apply({.kind = Logits, .bytes = m_logits * 4, .reads = {made}}), 4);
+            const Tensor wide
+                = c.compute == 4 ? made : m_graph.apply({.kind = Logits, .bytes = m_logits * 4, .reads = {made}});
+            if (c.habits.keepsUpcastLogits) {
+                m_graph.hold(wide);
+            }
+            return crossEntropy(wide, 4);
         }
         case LossPath::Sixteen: {
             const Tensor shifted
@@ -40,6 +44,8 @@ public:
             return finish({.kind = LossTerms, .bytes = c.tokens * 4, .reads = {logits(states)}, .saves = {true}});
         case LossPath::ChunkedLogits:
             return chunkedLogits(states);
+        case LossPath::ChunkedVocabulary:
+            return chunkedVocabulary(states);
         case LossPath::ChunkedHead:
             return chunkedHead(states);
         case LossPath::Liger:
@@ -80,7 +86,24 @@ private:
         const std::int64_t bytes = m_logits * c.compute;
         Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}, .saves = {c.trainsEmbeddings}};
         op.keeps = {{Logits, bytes}};
+        if (c.keepsLogits) {
+            op.keeps.push_back({LogitsSoftmax, bytes}); // log-softmax of every chunk beside the list of logits
+        }
         op.backwardWork = bytes / c.lossChunks + (c.trainsEmbeddings ? m_weight * c.compute : 0);
+        op.weight = c.trainsEmbeddings ? m_weight : 0;
+        op.sharedWeight = c.model.tied ? tiedWeight : -1;
+        op.isMatrixProduct = true;
+        finish(std::move(op));
+    }
+
+    /// prime-rl trainer/models/layers/lm_head.py: 8192 tokens by 8192 entries of the vocabulary at a time, in the type
+    /// of the weights and five times in fp32; backward makes them again.
+    void chunkedVocabulary(Tensor states)
+    {
+        constexpr std::int64_t chunk = 8192;
+        const std::int64_t rows = std::min(c.tokens, chunk);
+        Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}, .saves = {true}};
+        op.forwardWork = op.backwardWork = rows * std::min(c.model.vocab / c.tensor, chunk) * (c.compute + 5 * 4);
         op.weight = c.trainsEmbeddings ? m_weight : 0;
         op.sharedWeight = c.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
@@ -133,26 +156,34 @@ private:
 
 /// FSDP gathers embedding, final norm and output layer together and keeps them so through the step (theory_frameworks
 /// 2.2); their gradients are reduced together at its end.
-void writeTorchEmbedding(const TorchShape& shape, PersistentStorages& persistents, Piece& piece)
+void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
+                         Piece& piece)
 {
-    ModuleGraph graph(0, false);
+    ModuleGraph graph(imageBytes, imageBytes > 0 && shape.trainsImages);
     const bool trains = shape.trainsEmbeddings;
     const TorchWeights weights = embeddingWeights(shape);
-    Operation lookup{.kind = ResidualStream, .bytes = shape.streamBytes(), .reads = {graph.input()}};
+    Operation lookup{.kind = ResidualStream, .bytes = shape.streamBytes(), .reads = {}};
     lookup.weight = trains ? weights.total(TorchWeights::Kind::Table) : 0;
     lookup.sharedWeight = shape.model.tied ? tiedWeight : -1;
-    graph.apply(std::move(lookup));
+    const Tensor words = graph.apply(std::move(lookup));
+    if (imageBytes > 0) { // masked_scatter keeps its mask
+        graph.apply({.kind = ResidualStream,
+                     .bytes = shape.streamBytes(),
+                     .reads = {words, graph.input()},
+                     .keeps = {{PaddingMask, shape.localTokens()}}});
+    }
 
     ModuleGraph::Options options;
     options.gradients = torchGradients(shape);
     TorchWeights root = weights;
     const TorchWeights head = headWeights(shape);
-    if (!shape.gathersHeadAlone) {
+    const bool isRoot = !shape.gathersHeadAlone && shape.stages == 1;
+    if (isRoot) {
         root.tensors.insert(root.tensors.end(), head.tensors.begin(), head.tensors.end());
     }
     setTorchGathered(shape, root, options);
-    options.keepsGathered = !shape.gathersHeadAlone;
-    if (options.gradients.kind == GradientRule::Kind::Reduce && trains && !shape.gathersHeadAlone) {
+    options.keepsGathered = isRoot;
+    if (options.gradients.kind == GradientRule::Kind::Reduce && trains && isRoot) {
         options.foundGradient = shape.model.vocab / shape.tensor * shape.model.hidden;
     }
     TapeWriter writer(piece.tape, persistents);
@@ -163,7 +194,7 @@ void writeTorchEmbedding(const TorchShape& shape, PersistentStorages& persistent
 void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece)
 {
     ModuleGraph graph(shape.streamBytes(), true);
-    Tensor states = torchNorm(shape, graph, graph.input(), shape.localTokens(), shape.model.hidden);
+    Tensor states = TorchModules(shape, graph).norm(graph.input(), shape.localTokens(), shape.model.hidden);
     if (shape.sequenceShards > 1) {
         states = graph.apply(
             {.kind = GatheredInput, .bytes = graph.bytesOf(states) * shape.sequenceShards, .reads = {states}});
@@ -176,7 +207,7 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     options.leavesGradient = options.gradients.kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone;
     options.cublasWorkspace = shape.cublasWorkspace;
     if (shape.habits.keepsLastBlockGathered) {
-        options.gathered = torchGathered(shape, blockWeights(shape));
+        options.gathered = torchGathered(shape, blockWeights(shape, shape.model.moeLayers(shape.model.layers - 1, 1) > 0));
         options.keepsGathered = true;
     }
     if (shape.gathersHeadAlone) {

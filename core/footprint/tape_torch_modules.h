@@ -6,10 +6,63 @@
 
 namespace headroom {
 
-/// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised tensor
-/// for the product with a trained weight; as one kernel its input and that number.
-[[nodiscard]] ModuleGraph::Tensor torchNorm(const TorchShape& shape, ModuleGraph& graph, ModuleGraph::Tensor input,
-                                            std::int64_t rows, std::int64_t width);
+/// The modules of a decoder or an image encoder, written as their forward functions are.
+class TorchModules
+{
+public:
+    using Tensor = ModuleGraph::Tensor;
+    using Operation = ModuleGraph::Operation;
+
+    TorchModules(const TorchShape& shape, ModuleGraph& moduleGraph)
+        : c(shape)
+        , a(shape.model)
+        , graph(moduleGraph)
+    {
+    }
+
+    Tensor block(Tensor stream, bool hasExperts);
+    /// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised
+    /// tensor for the product with a trained weight; as one kernel its input and that number.
+    Tensor norm(Tensor input, std::int64_t rows, std::int64_t width);
+    Tensor add(Tensor x, Tensor y);
+    Tensor gelu(Tensor input);
+
+    /// Linear layers: what they are called in adapter settings, and how many stand side by side (experts).
+    struct Linear
+    {
+        std::int64_t rows = 0, in = 0, out = 0;
+        Adapters::Target target = Adapters::Other;
+        std::int64_t count = 1;
+        std::int64_t shards = 0; ///< of its gradients, where not those of the rest
+    };
+    Tensor linear(Tensor input, TensorKind kind, const Linear& layer);
+
+private:
+    // tape_torch_layers.cpp
+    Tensor product(Tensor input, TensorKind kind, const Linear& layer, bool trains);
+    Tensor gather(Tensor input);
+    Tensor scatter(Tensor full);
+    Tensor rotated(Tensor input);
+    Tensor perHeadNorm(Tensor input, std::int64_t heads);
+    Tensor repeated(Tensor input);
+    Tensor attention(Tensor normed);
+    Tensor attend(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
+    Tensor fused(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
+    Tensor scores(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
+    Tensor mlp(Tensor input, std::int64_t width, const Linear& in, bool isWhole);
+    Tensor pythonGate(Tensor gate, Tensor up, std::int64_t bytes);
+    void storeProduct(Tensor tensor, bool isStored);
+
+    // tape_torch_experts.cpp
+    Tensor latentAttention(Tensor normed);
+    Tensor experts(Tensor input);
+    Tensor route(Tensor input);
+    Tensor weighted(Tensor rows, Tensor scores, std::int64_t count);
+
+    const TorchShape& c;
+    const Architecture& a;
+    ModuleGraph& graph;
+};
 
 [[nodiscard]] GradientRule torchGradients(const TorchShape& shape);
 /// Bytes of a module's parameters once gathered; 0 where nothing is.

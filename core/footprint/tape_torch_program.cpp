@@ -1,8 +1,253 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/architecture.h"
 #include "footprint/tape_torch.h"
+#include "footprint/tape_torch_modules.h"
+#include "footprint/tape_torch_vision.h"
 #include "plan/batch.h"
+#include "plan/validity.h"
+
+#include <algorithm>
 
 namespace headroom {
+
+namespace {
+
+/// Which piece is which in ModelProgram::pieces; `stagePieces` come two for every stage's chunk.
+enum PieceIndex : std::uint16_t { embedding, block, head, expertBlock, patches, visionBlock, projection, stagePieces };
+
+/// Layers of a pipeline stage's chunk.
+struct ChunkLayers
+{
+    std::int64_t first = 0, count = 0;
+    bool isFirst = false, isLast = false;
+};
+
+class TorchProgram
+{
+public:
+    TorchProgram(const TrainingPlan& plan, const TorchShape& shape, ModelProgram& program)
+        : m_plan(plan)
+        , c(shape)
+        , m_tower(visionTowerOf(plan))
+        , m_projector(projectorOf(plan))
+        , m_trainable(trainableOf(plan))
+        , m_program(program)
+    {
+    }
+
+    void build(const std::vector<std::int64_t>& layers)
+    {
+        m_program.hasOwnState = true;
+        m_program.persistents.all.clear();
+        const std::size_t chunks = static_cast<std::size_t>(c.chunks) * layers.size();
+        m_program.pieces.resize(stagePieces + (c.stages > 1 ? 2 * chunks : 0));
+        writePieces();
+        m_program.stages.resize(layers.size());
+        std::int64_t first = 0;
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            StageProgram& stage = m_program.stages[i];
+            stage.stage = static_cast<std::int64_t>(i);
+            stage.layers = layers[i];
+            stage.firstLayer = first;
+            first += layers[i];
+        }
+        for (StageProgram& stage : m_program.stages) {
+            fillStage(stage);
+        }
+    }
+
+private:
+    void writePieces()
+    {
+        auto& pieces = m_program.pieces;
+        PersistentStorages& persistents = m_program.persistents;
+        std::int64_t imageBytes = 0;
+        if (m_tower.isPresent()) {
+            writeVision();
+            imageBytes = torchFeatureBytes(m_vision, m_tower, m_projector);
+        }
+        writeTorchEmbedding(c, imageBytes, persistents, pieces[embedding]);
+        writeTorchBlock(c, false, persistents, pieces[block]);
+        if (c.model.isMoe()) {
+            writeTorchBlock(c, true, persistents, pieces[expertBlock]);
+        }
+        writeTorchHead(c, persistents, pieces[head]);
+    }
+
+    void writeVision()
+    {
+        auto& pieces = m_program.pieces;
+        PersistentStorages& persistents = m_program.persistents;
+        m_vision = torchVisionShape(c, m_tower, m_trainable.vision);
+        TorchShape projector = m_vision;
+        projector.trainsModel = m_trainable.projector;
+        writeTorchPatches(m_vision, m_tower, persistents, pieces[patches]);
+        writeTorchBlock(m_vision, false, persistents, pieces[visionBlock]);
+        writeTorchProjector(projector, m_tower, m_projector, m_trainable.vision, persistents, pieces[projection]);
+        if (!m_trainable.vision) {
+            pieces[patches].tape.dropBackward();
+            pieces[visionBlock].tape.dropBackward();
+            if (!m_trainable.projector) {
+                pieces[projection].tape.dropBackward();
+            }
+        }
+    }
+
+    /// A chunk takes the layers in turn: all first chunks before the second ones.
+    [[nodiscard]] ChunkLayers layersOf(const StageProgram& stage, std::int64_t chunk) const
+    {
+        const std::int64_t chunks = c.chunks;
+        const auto share = [chunks](std::int64_t layers, std::int64_t index) {
+            return layers / chunks + (index < layers % chunks ? 1 : 0);
+        };
+        ChunkLayers result;
+        result.count = share(stage.layers, chunk);
+        for (const StageProgram& other : m_program.stages) {
+            for (std::int64_t i = 0; i < chunks && (i < chunk || (i == chunk && other.stage < stage.stage)); ++i) {
+                result.first += share(other.layers, i);
+            }
+        }
+        result.isFirst = stage.stage == 0 && chunk == 0;
+        result.isLast = stage.stage + 1 == c.stages && chunk + 1 == chunks;
+        return result;
+    }
+
+    void fillStage(StageProgram& stage)
+    {
+        std::vector<TorchPart> parts;
+        stage.chunks.assign(static_cast<std::size_t>(c.chunks), Chunk{});
+        for (std::int64_t i = 0; i < c.chunks; ++i) {
+            fillChunk(stage, i, stage.chunks[static_cast<std::size_t>(i)], parts);
+        }
+        stage.tensors = torchState(c, parts);
+    }
+
+    void fillChunk(const StageProgram& stage, std::int64_t index, Chunk& chunk, std::vector<TorchPart>& parts)
+    {
+        const ChunkLayers layers = layersOf(stage, index);
+        const std::size_t firstPart = parts.size();
+        chunk.receives = !layers.isFirst;
+        chunk.sends = !layers.isLast;
+        const auto stagePiece
+            = static_cast<std::uint16_t>(stagePieces + 2 * (stage.stage * c.chunks + index));
+        if (c.stages > 1) {
+            chunk.runs.push_back({stagePiece, 1, 0});
+        }
+        if (layers.isFirst) {
+            addFirst(chunk, parts);
+        }
+        addBlocks(layers, chunk, parts);
+        if (layers.isLast) {
+            chunk.runs.push_back({head, 1, 0});
+            parts.push_back({headWeights(c), 1, c.trainsEmbeddings, false, keepsOriginal()});
+        }
+        if (layers.isFirst || layers.isLast) {
+            for (int i = 0; i < 2; ++i) { // tokens and labels
+                chunk.loaded.push_back(
+                    {(c.tokens * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, TensorKind::Batch, 0});
+            }
+        }
+        if (c.stages > 1) {
+            writeStagePieces(stagePiece, {parts.begin() + static_cast<std::ptrdiff_t>(firstPart), parts.end()});
+            if (chunk.sends) {
+                chunk.runs.push_back({static_cast<std::uint16_t>(stagePiece + 1), 1, 0});
+            }
+        }
+    }
+
+    [[nodiscard]] bool keepsOriginal() const { return c.trainsEmbeddings && !c.trainsModel; }
+
+    void addFirst(Chunk& chunk, std::vector<TorchPart>& parts) const
+    {
+        if (m_tower.isPresent()) {
+            chunk.runs.push_back({patches, 1, 0});
+            chunk.runs.push_back({visionBlock, m_tower.layers, m_vision.checkpoints ? 1 : 0});
+            chunk.runs.push_back({projection, 1, 0});
+            parts.push_back({patchWeights(m_tower), 1, m_trainable.vision});
+            parts.push_back({blockWeights(m_vision, false), m_tower.layers, m_trainable.vision});
+            parts.push_back({projectorWeights(m_tower, m_projector), 1, m_trainable.projector});
+        }
+        chunk.runs.push_back({embedding, 1, 0});
+        parts.push_back({embeddingWeights(c), 1, c.trainsEmbeddings, false, keepsOriginal()});
+    }
+
+    /// Runs of layers of one kind, of which the first so many are recomputed.
+    void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
+    {
+        const std::int64_t recomputed = c.recomputedLayers < 0 ? layers.count : c.recomputedLayers;
+        for (std::int64_t done = 0; done < layers.count;) {
+            const bool hasExperts = c.model.moeLayers(layers.first + done, 1) > 0;
+            const bool isRecomputed = c.checkpoints && done < recomputed;
+            std::int64_t end = done + 1;
+            while (end < layers.count && (c.model.moeLayers(layers.first + end, 1) > 0) == hasExperts
+                   && (c.checkpoints && end < recomputed) == isRecomputed) {
+                ++end;
+            }
+            PieceRun run{static_cast<std::uint16_t>(hasExperts ? expertBlock : block), end - done,
+                         isRecomputed ? 1 : 0};
+            run.offloadsInput = isRecomputed && c.offloadsInputs;
+            chunk.runs.push_back(run);
+            parts.push_back({blockWeights(c, hasExperts), end - done, c.trainsModel, true});
+            done = end;
+        }
+    }
+
+    /// What a pipeline's runtime adds (torch/distributed/pipelining/stage.py): FSDP gathers a stage's weights once a
+    /// step, and what a stage sends stays until its backward (fwd_cache).
+    void writeStagePieces(std::uint16_t index, const std::vector<TorchPart>& parts)
+    {
+        PersistentStorages& persistents = m_program.persistents;
+        Piece& gathering = m_program.pieces[index];
+        std::int64_t gathered = 0;
+        for (const TorchPart& part : parts) {
+            for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
+                gathered += tensor.elements() * part.count * c.compute;
+            }
+        }
+        TapeWriter w(gathering.tape, persistents);
+        if (c.gathers()) {
+            w.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
+        }
+        w.beginBackward(Tape::input);
+        gathering.parameters.clear();
+        Piece& sent = m_program.pieces[index + 1U];
+        TapeWriter s(sent.tape, persistents);
+        s.declare(Tape::input, TensorKind::ResidualStream, c.streamBytes());
+        const Tape::Slot kept = s.allocate(TensorKind::Boundary, c.streamBytes());
+        s.beginBackward(Tape::input);
+        s.free(kept);
+        sent.parameters.clear();
+    }
+
+    static constexpr std::uint64_t gatheredKey = 0x6761746865726564; // apart from the other profiles' keys
+
+    const TrainingPlan& m_plan;
+    const TorchShape& c;
+    const VisionTower m_tower;
+    const Projector m_projector;
+    const Trainable m_trainable;
+    ModelProgram& m_program;
+    TorchShape m_vision;
+};
+
+/// What the schedule's walk needs to know.
+RankShape walkedShape(const TrainingPlan& plan, const TorchShape& shape)
+{
+    RankShape rank;
+    rank.hidden = shape.model.hidden;
+    rank.layers = shape.model.layers;
+    rank.element = shape.compute;
+    rank.sequence = shape.tokens;
+    rank.sequenceShards = shape.sequenceShards;
+    rank.microBatches = microBatchesPerStep(plan);
+    rank.stages = shape.stages;
+    rank.chunks = shape.chunks;
+    rank.schedule = plan.parallel.schedule.value;
+    rank.chunkGroup = std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(shape.stages), 1, rank.microBatches);
+    return rank;
+}
+
+} // namespace
 
 Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habits, ModelProgram& program)
 {
@@ -10,38 +255,14 @@ Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habi
     if (!known) {
         return tl::unexpected(std::move(known.error()));
     }
-    const TorchShape& shape = *known;
-    RankShape& rank = program.shape;
-    rank = RankShape{};
-    rank.hidden = shape.model.hidden;
-    rank.layers = shape.model.layers;
-    rank.element = shape.compute;
-    rank.sequence = shape.tokens;
-    rank.sequenceShards = shape.sequenceShards;
-    rank.microBatches = microBatchesPerStep(plan);
-    program.hasOwnState = true;
-    program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(habits.setsExpandableSegments);
-    program.persistents.all.clear();
-    program.pieces.resize(3);
-    writeTorchEmbedding(shape, program.persistents, program.pieces[0]);
-    writeTorchBlock(shape, program.persistents, program.pieces[1]);
-    writeTorchHead(shape, program.persistents, program.pieces[2]);
-
-    program.stages.resize(1);
-    StageProgram& stage = program.stages.front();
-    stage.stage = stage.firstLayer = 0;
-    stage.layers = shape.model.layers;
-    stage.tensors = torchState(shape, shape.model.layers);
-    stage.chunks.resize(1);
-    Chunk& chunk = stage.chunks.front();
-    chunk = Chunk{};
-    for (int i = 0; i < 2; ++i) { // tokens and labels
-        chunk.loaded.push_back(
-            {(shape.tokens * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, TensorKind::Batch, 0});
+    const std::vector<std::int64_t> layers = layersPerStage(plan);
+    if (layers.empty()) {
+        return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
+                            {std::to_string(known->model.layers), std::to_string(known->stages)}});
     }
-    PieceRun blocks{1, shape.model.layers, shape.checkpoints ? 1 : 0};
-    blocks.offloadsInput = shape.offloadsInputs;
-    chunk.runs = {{0, 1, 0}, blocks, {2, 1, 0}};
+    program.shape = walkedShape(plan, *known);
+    program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(habits.setsExpandableSegments);
+    TorchProgram(plan, *known, program).build(layers);
     return {};
 }
 

@@ -2,11 +2,13 @@
 #include "footprint/state.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
+#include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace headroom {
@@ -41,33 +43,32 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
     const bool namesModules = plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty();
     const bool isTitan = habits.supportsTensorParallel;
     const std::string& loss = plan.implementation.fusedLoss.value;
-    const std::string& strategy = plan.shard.strategy.value;
     for (const auto& [has, what] : {
-             std::pair{plan.moe.experts.value > 1, "mixture-of-experts layers"},
-             std::pair{plan.mla.kvLoraRank.isKnown(), "latent attention"},
-             std::pair{plan.vision.layers.value > 0, "vision encoders"},
              std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
              std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
              std::pair{model.decoderLayers.isKnown() || model.family.value == "t5" || model.family.value == "bert",
                        "encoder models"},
-             std::pair{plan.parallel.pp.value > 1, "pipeline parallelism"},
+             std::pair{plan.parallel.pp.value > 1 && !habits.supportsTensorParallel, "pipeline parallelism"},
+             std::pair{plan.parallel.pp.value > 1 && plan.vision.layers.value > 0, "vision encoders in a pipeline"},
+             std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0, "images of unknown size"},
+             std::pair{plan.vision.layers.value > 0 && projectorOf(plan).kind == Projector::Kind::None,
+                       "an image encoder without a projector"},
+             std::pair{projectorOf(plan).kind == Projector::Kind::Resampler && projectorOf(plan).layers > 1,
+                       "resamplers of several layers"},
+             std::pair{projectorOf(plan).deepstack > 0, "features of inner layers"},
+             std::pair{plan.moe.latent.value > 0, "experts in a narrower space"},
+             std::pair{plan.moe.capacityFactor.value > 0, "experts with a capacity"},
              std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel, "tensor parallelism"},
-             std::pair{plan.parallel.tp.value > 1 && plan.lora.rank.value > 0, "adapters with tensor parallelism"},
              std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
-             std::pair{plan.shard.offloadOptimizer.value || plan.shard.offloadParams.value,
-                       "offloaded weights or state"},
+             std::pair{plan.shard.offloadOptimizerFraction.valueOr(1) < 1, "state that is offloaded in part"},
              std::pair{plan.shard.offloadActivations.value && !plan.recompute.offloadInputs.value,
                        "offloaded activations without recomputation"},
              std::pair{isSelective && (!isTitan || namesModules), "this selective recomputation"},
              std::pair{isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Full
-                           && (plan.recompute.method.value == "block" || plan.recompute.numLayers.valueOr(1) > 1),
-                       "recomputing some of the layers only"},
+                           && plan.recompute.method.value != "block" && plan.recompute.numLayers.valueOr(1) > 1,
+                       "recomputing several layers together"},
              std::pair{model.attnDropout.valueOr(0) > 0 || model.hiddenDropout.valueOr(0) > 0, "dropout in the model"},
              std::pair{plan.precision.fp8Params.value, "fp8 weights"},
-             std::pair{strategy.find("grad_op") != std::string::npos || strategy.find("GRAD_OP") != std::string::npos
-                           || plan.shard.reshardAfterForward.value == "never"
-                           || plan.shard.reshardAfterForward.value == "false",
-                       "FSDP without resharding"},
              std::pair{loss == "native" || loss == "te" || loss == "te-inplace", "Megatron's fused loss"},
              std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "freezing by pattern"},
          }) {
@@ -102,10 +103,23 @@ bool isComputable(const TorchShape& shape)
 {
     const Architecture& a = shape.model;
     const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-    const double width
-        = real(a.hidden) + real(a.heads) * real(a.headDim) + 4 * real(a.ffn) + real(a.heads) * real(shape.keys);
-    const double weights = real(a.layers) * real(a.hidden) * 8 * width + 4 * real(a.vocab) * real(a.hidden);
-    return (real(shape.tokens) * (width * real(a.layers) + real(a.vocab)) + weights) * 64 < 4e18;
+    const double experts = real(a.topk) * (real(a.expertFfn) + real(a.hidden)) + real(a.sharedFfn) + real(a.experts);
+    const double width = real(a.hidden) + real(a.heads) * real(a.headDim) + 4 * real(a.ffn)
+        + real(a.heads) * real(shape.keys) + 4 * experts + real(a.kvLoraRank) + real(a.qLoraRank)
+        + real(a.heads) * (real(a.nopeDim) + real(a.ropeDim) + real(a.valueDim));
+    const double weights = real(a.layers) * (real(a.hidden) + real(a.qLoraRank) + real(a.kvLoraRank)) * 8 * width
+            * (1 + real(a.experts))
+        + 4 * real(a.vocab) * real(a.hidden);
+    return (real(shape.tokens) * std::max(shape.load, 1.0) * (width * real(a.layers) + real(a.vocab)) + weights) * 64 < 4e18;
+}
+
+/// What was gathered for the forward is dropped after it, which ZeRO-2-like strategies do not.
+bool reshards(const TrainingPlan& plan)
+{
+    const std::string& strategy = plan.shard.strategy.value;
+    const std::string& reshard = plan.shard.reshardAfterForward.value;
+    return strategy.find("grad_op") == std::string::npos && strategy.find("GRAD_OP") == std::string::npos
+        && reshard != "never" && reshard != "false";
 }
 
 LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
@@ -118,7 +132,7 @@ LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
         return LossPath::Sixteen;
     }
     if (name == "chunked") {
-        return plan.implementation.profile.value == "torchtune" ? LossPath::ChunkedLogits : LossPath::ChunkedHead;
+        return habits.chunkedLoss;
     }
     return plan.implementation.compiledLoss.valueOr(false) ? LossPath::Compiled : habits.loss;
 }
@@ -186,16 +200,37 @@ void readTrained(const TrainingPlan& plan, TorchShape& shape)
     }
     shape.trainsEmbeddings = trainable.language || (trainable.adapters && plan.lora.trainsEmbeddings.value);
     shape.adapterElement = wholeBytes(plan.lora.adapterType.valueOr(shape.habits.adapterType));
+    shape.adapterCompute = shape.sharding == TorchSharding::Fsdp && plan.precision.reduce.isKnown()
+        ? shape.compute
+        : shape.adapterElement;
+    shape.adapterSlots = std::max<std::int64_t>(plan.lora.slots.valueOr(1), 1);
     shape.adapterMoments = static_cast<double>(2 * shape.adapterElement);
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
 }
 
+/// Experts of one rank. Expert parallelism takes its ranks from those that share the weights.
+void readExperts(const TrainingPlan& plan, TorchShape& shape)
+{
+    if (!shape.model.isMoe()) {
+        return;
+    }
+    shape.expertRanks = std::clamp<std::int64_t>(plan.parallel.ep.value, 1, shape.model.experts);
+    shape.expertTensor = shape.expertRanks > 1 ? atLeastOne(plan.parallel.etp) : shape.tensor;
+    shape.load = std::clamp(plan.moe.load.valueOr(1.0), 0.0, static_cast<double>(shape.model.experts));
+}
+
 } // namespace
+
+std::int64_t TorchShape::expertRows() const
+{
+    return std::llround(static_cast<double>(tokens * model.topk) * load);
+}
 
 const TorchHabits* torchHabits(std::string_view profile)
 {
     for (const TorchHabits* habits :
-         {&hfEagerHabits, &hfSdpaHabits, &hfFlashHabits, &torchtitanHabits, &torchtuneHabits}) {
+         {&hfEagerHabits, &hfSdpaHabits, &hfFlashHabits, &torchtitanHabits, &torchtuneHabits, &primeRlHabits,
+          &litGptHabits, &internEvoHabits, &galvatronHabits}) {
         if (habits->profile == profile) {
             return habits;
         }
@@ -215,6 +250,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.habits = habits;
     shape.model = architectureOf(plan);
     const std::int64_t context = atLeastOne(plan.parallel.cp);
+    shape.sequences = atLeastOne(plan.batch.micro);
     shape.tokens = atLeastOne(plan.batch.micro) * plan.batch.seq.value / context;
     shape.keys = plan.batch.seq.value;
     shape.tensor = atLeastOne(plan.parallel.tp);
@@ -230,6 +266,9 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.isCompiled = plan.implementation.compile.valueOr(false);
     shape.hasFusedNorm = shape.isCompiled || isLiger || !habits.hasPythonNorm;
     shape.hasFusedGate = shape.isCompiled || isLiger;
+    shape.hasExplicitScores = habits.hasExplicitScores;
+    shape.rotates = plan.model.rope.valueOr(!plan.model.learnedPositions.valueOr(false));
+    shape.reshards = reshards(plan);
     shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);
     shape.loss = lossPath(plan, habits);
     shape.isLossCompiled = plan.implementation.compiledLoss.valueOr(false);
@@ -244,9 +283,23 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     if (isRecomputed(plan.recompute)) {
         shape.checkpoints = plan.recompute.granularity.value == Granularity::Full;
         shape.storesSelectively = plan.recompute.granularity.value == Granularity::Selective;
+        if (plan.recompute.method.value == "block" && plan.recompute.numLayers.isKnown()) {
+            shape.recomputedLayers = std::max<std::int64_t>(plan.recompute.numLayers.value, 0);
+        }
         shape.offloadsInputs = shape.checkpoints && plan.recompute.offloadInputs.value;
     }
+    shape.checkpointsVision = plan.recompute.vision.value;
+    readExperts(plan, shape);
+    if (plan.parallel.pp.value > 1) {
+        shape.stages = plan.parallel.pp.value;
+        shape.chunks = chunksPerStage(plan);
+        shape.model.tied = false; // the last stage has a copy
+    }
+    shape.offloadsParameters = plan.shard.offloadParams.value;
+    shape.offloadsOptimizer = plan.shard.offloadOptimizer.value || plan.shard.offloadParams.value;
     shape.cublasWorkspace = cublasWorkspaceBytes(plan);
+    const Trainable trainable = trainableOf(plan);
+    shape.trainsImages = trainable.vision || trainable.projector;
     if (!isComputable(shape)) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }

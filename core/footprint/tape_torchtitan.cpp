@@ -9,6 +9,8 @@
 namespace headroom {
 
 const TorchHabits torchtitanHabits{.profile = "torchtitan",
+                                   .weighsInFp32 = true,
+                                   .weighsBeforeExperts = true,
                                    .cachesDeadResults = true,
                                    .keepsLastBlockGathered = true,
                                    .step = StepImplementation::Fused,

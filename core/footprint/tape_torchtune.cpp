@@ -7,6 +7,6 @@
 namespace headroom {
 
 const TorchHabits torchtuneHabits{
-    .profile = "torchtune", .step = StepImplementation::Fused, .adapterType = DataType::Bf16};
+    .profile = "torchtune", .chunkedLoss = LossPath::ChunkedLogits, .step = StepImplementation::Fused, .adapterType = DataType::Bf16};
 
 } // namespace headroom

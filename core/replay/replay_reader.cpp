@@ -60,6 +60,11 @@ void ReplayReader::endStep()
         free(tensor);
     }
     m_deferred.clear();
+    for (std::size_t i = 0; i < m_persistents.size(); ++i) {
+        if (m_program.persistents.all[i].endsWithStep) {
+            free(m_persistents[i]);
+        }
+    }
     // The step is part of the timeline even where it allocates nothing.
     m_spanPeak = m_allocator.statistics().allocated;
     m_hasUnseenSpan = m_isRecording;
@@ -235,7 +240,7 @@ ReplayReader::LiveChunk& ReplayReader::resume(std::size_t chunk, std::int64_t mi
 void ReplayReader::runBackward(const Chunk& chunk, LiveChunk& live)
 {
     Handle* slots = live.slots.data() + live.slots.size();
-    m_layer = 0;
+    m_layer = static_cast<std::size_t>(m_chunk) << 32; // gradients of chunks are their own
     for (const PieceRun& run : chunk.runs) {
         m_layer += static_cast<std::size_t>(run.count);
     }

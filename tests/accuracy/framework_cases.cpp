@@ -5,6 +5,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <set>
@@ -55,6 +56,14 @@ public:
             readTorchtitan();
         } else if (framework == "torchtune") {
             readTorchtune();
+        } else if (framework == "prime-rl") {
+            readPrimeRl();
+        } else if (framework == "LitGPT") {
+            readLitGpt();
+        } else if (framework == "InternEvo") {
+            readInternEvo();
+        } else if (contains(framework, "Galvatron")) {
+            readGalvatron();
         } else if (contains(framework, "Qwen")) {
             readQwen();
         } else if (contains(framework, "PEFT")) {
@@ -101,12 +110,62 @@ private:
             set("model.attn_out_bias", "false");
         }
         set("model.qk_norm", contains(name, "Qwen3") ? "true" : "false");
-        if (model["moe"] && model["moe"].IsMap()) {
-            set("moe.experts", text(model["moe"]["experts"]));
+        if (const YAML::Node moe = model["moe"]; moe && moe.IsMap()) {
+            for (const auto& [key, field] : std::array<std::pair<const char*, const char*>, 6>{{
+                     {"experts", "moe.experts"},
+                     {"topk", "moe.topk"},
+                     {"expert_ffn", "moe.ffn"},
+                     {"shared_expert_ffn", "moe.shared_ffn"},
+                     {"shared_experts", "moe.shared_experts"},
+                     {"dense_layers", "moe.first_dense_layers"},
+                 }}) {
+                set(field, text(moe[key]));
+            }
         }
-        if (model["vision"] && model["vision"].IsMap()) {
-            m_case.missing = "the vision encoder";
+        if (const YAML::Node vision = model["vision"]; vision && vision.IsMap()) {
+            readVision(vision);
         }
+    }
+
+    void readVision(const YAML::Node& vision)
+    {
+        for (const char* key : {"layers", "hidden", "ffn", "gated_mlp", "heads", "patch", "temporal_patch"}) {
+            set(std::string("vision.") + key, text(vision[key]));
+        }
+        set("vision.merge", text(vision["spatial_merge"]));
+        if (text(vision["gated_mlp"]) == "true") {
+            set("vision.layer_norm", "false"); // Qwen2.5-VL
+        }
+        const std::string frozen = text(vision["frozen"]);
+        const bool isQwenVl = contains(text(vision["type"]), "resampler");
+        set("frozen.vision", isQwenVl || !frozen.starts_with("false") ? "true" : "false");
+        set("frozen.projector", isQwenVl || !text(vision["aligner_frozen"]).starts_with("false") ? "true" : "false");
+        if (isQwenVl) {
+            set("projector.type", "resampler");
+            set("projector.layers", "1");
+            set("vision.image_size", text(vision["image_size"]));
+            set("vision.tokens_per_image", text(vision["tokens_per_image"]));
+            set("vision.learned_positions", "true");
+            set("vision.extra_norms", "1");
+        } else if (const std::string video = text(vision["video"]); !video.empty() && video != "null") {
+            readVideo(vision, std::stoll(video));
+        } else {
+            m_case.missing = "sizes of the images";
+        }
+    }
+
+    /// qwen_vl_utils/vision_process.py: a frame has at least 1.05 times 128 merged patches of 28 by 28 pixels; frames go
+    /// in pairs. Texts are short beside them.
+    void readVideo(const YAML::Node& vision, long long pixels)
+    {
+        const long long side = std::stoll(text(vision["patch"]));
+        const long long merge = std::stoll(text(vision["spatial_merge"]));
+        const long long frames = m_node["env"]["FPS_MAX_FRAMES"] ? m_node["env"]["FPS_MAX_FRAMES"].as<long long>() : 12;
+        const long long pair = std::stoll(text(vision["temporal_patch"]));
+        const long long patches = std::max(pixels, 128 * 28 * 28 * 105LL / 100) / (side * side) * frames / pair;
+        set("projector.type", "patch_merger");
+        set("vision.tokens_per_image", std::to_string(patches / (merge * merge)));
+        set("batch.seq", std::to_string(patches / (merge * merge)));
     }
 
     void readBatchAndParallel()
@@ -164,18 +223,89 @@ private:
         setState("fp32", "fp32", "none", "fp32");
         set("precision.reduce", "fp32");
         const std::string version = words(m_node["version"]);
+        readTorchtitanPipeline();
         // run_train.sh sets it; the six selective runs of 2024 are met without (within 1 %) and not with it (3 %).
         set("implementation.expandable_segments", contains(version, "9dec370") ? "false" : "true");
         const bool isCompiled
             = (contains(m_notes, "compile") || contains(m_case.id, "compile")) && !contains(m_notes, "no compile");
         set("implementation.compile", isCompiled ? "true" : "false");
-        if (contains(version, "main")) {
+        if (contains(version, "main") || contains(m_notes, "loss computed in 8 chunks")) {
             set("implementation.fused_loss", "chunked");
             set("implementation.loss_chunks", "8");
         }
-        if (isCompiled && (contains(version, "main") || contains(version, "e7c0cae"))) {
+        if (isCompiled && (contains(version, "main") || contains(m_notes, "8 chunks") || contains(version, "e7c0cae"))) {
             set("implementation.compiled_loss", "true");
         }
+    }
+
+    /// The local batch is split into as many micro-batches as there are stages, the default; two chunks a stage where
+    /// they interleave; embedding and output layer are counted as layers.
+    void readTorchtitanPipeline()
+    {
+        const int stages = m_node["parallel"]["pp"] ? m_node["parallel"]["pp"].as<int>() : 1;
+        if (stages < 2) {
+            return;
+        }
+        const std::string schedule = text(m_node["parallel"]["schedule"]);
+        const int chunks = schedule == "1F1B" ? 1 : 2;
+        const int local = m_node["micro_batch"].as<int>();
+        const int parts = std::min(stages * chunks, local);
+        set("batch.micro", std::to_string(local / parts));
+        set("batch.accum", std::to_string(parts));
+        set("parallel.vpp", std::to_string(chunks));
+        set("parallel.schedule", chunks == 1 ? "1f1b" : "interleaved");
+        set("parallel.embed_in_split", "true");
+        set("parallel.loss_in_split", "true");
+        if (contains(schedule, "ZeroBubble")) {
+            m_case.missing = "weight gradients apart from the others in this profile";
+        }
+    }
+
+    /// Four slots for adapters, of which the benchmark trains one; two micro-batches a step.
+    void readPrimeRl()
+    {
+        set("implementation.profile", "prime-rl");
+        setState("fp32", "fp32", "none", "fp32");
+        set("precision.reduce", "fp32");
+        if (contains(words(m_node["recompute"]["note"]), "offload")) {
+            set("recompute.offload_inputs", "true");
+        }
+        if (m_case.kind != "sft") {
+            set("implementation.fused_loss", "chunked");
+        }
+        if (contains(m_case.kind, "LoRA")) {
+            set("lora.rank", "16");
+            set("lora.slots", "4");
+            set("lora.adapter_type", "fp32");
+        }
+    }
+
+    void readLitGpt()
+    {
+        set("implementation.profile", "litgpt");
+        setState(contains(words(m_node["precision"]), "nf4") ? "nf4" : "bf16", "bf16", "none", "bf16");
+        set("implementation.keeps_logits", "true");
+        const long long chunks = (m_node["micro_batch"].as<long long>() * m_node["model"]["seq"].as<long long>()) / 128;
+        set("implementation.loss_chunks", std::to_string(std::max(chunks, 1LL)));
+        set("lora.rank", "8");
+        set("lora.targets", "c_attn");
+        set("lora.dropout", "0.05");
+        if (m_node["n_gpus"].as<int>() > 1) {
+            m_case.missing = "how the loader gathers the weights, which is its peak";
+        }
+    }
+
+    void readInternEvo()
+    {
+        set("implementation.profile", "internevo");
+        setState("bf16", "bf16", "fp32", "fp32");
+    }
+
+    void readGalvatron()
+    {
+        set("implementation.profile", "galvatron");
+        setState("fp32", "fp32", "none", "fp32");
+        set("precision.reduce", "bf16");
     }
 
     /// The README's ladder is cumulative.
@@ -228,7 +358,7 @@ private:
         set("lora.targets", "c_attn, o_proj, gate_proj, up_proj, down_proj");
         set("lora.adapter_type", "bf16");
         set("lora.dropout", "0.05");
-        set("lora.trains_embeddings", contains(m_case.id, "-emb") ? "true" : "false");
+        set("lora.trains_embeddings", contains(m_case.id, "-emb") || contains(m_case.id, "-base") ? "true" : "false");
         if (m_case.kind == "qlora") { // finetune_qlora_single_gpu.sh: DeepSpeed fp16, two overlapping buckets of 2e8
             setState("int4", "bf16", "fp32", "fp32");
             set("shard.zero_stage", "2");
@@ -314,7 +444,12 @@ private:
         set("implementation.profile", "hf-sdpa");
         const bool isSharded = m_case.plan.shard.zeroStage.value > 0;
         setState("bf16", "bf16", isSharded ? "fp32" : "none", isSharded ? "fp32" : "bf16");
-        if (m_case.missing.empty() && !contains(m_case.id, "full-train")) {
+        if (contains(m_case.id, "vit-gradient-checkpointing")) { // --use_liger_kernel true
+            set("implementation.fused_loss", "liger");
+            set("recompute.enabled", text(m_node["recompute"]["llm"]) == "none" ? "false" : "true");
+            set("recompute.granularity", text(m_node["recompute"]["llm"]));
+            set("recompute.vision", text(m_node["recompute"]["vision"]) == "full" ? "true" : "false");
+        } else if (m_case.missing.empty() && !contains(m_case.id, "full-train")) {
             m_case.missing = "token lengths";
         }
     }
@@ -328,7 +463,8 @@ bool hasProfile(std::string_view framework)
 {
     const bool isBigScience
         = framework.find("BigScience") != std::string_view::npos || framework.starts_with("Megatron-DeepSpeed 3D");
-    return isBigScience || framework.starts_with("torchtitan") || framework == "torchtune"
+    return isBigScience || framework.starts_with("torchtitan") || framework == "torchtune" || framework == "prime-rl"
+        || framework == "LitGPT" || framework == "InternEvo" || framework.find("Galvatron") != std::string_view::npos
         || framework.starts_with("Qwen") || framework.starts_with("HF PEFT")
         || framework.starts_with("ms-swift (transformers");
 }

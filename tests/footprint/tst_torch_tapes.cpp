@@ -223,8 +223,12 @@ void TestTorchTapes::refuses_data()
     plan.parallel.pp = Count(2);
     QTest::newRow("pipeline") << plan << "the profile torchtune does not describe pipeline parallelism";
     plan = planOf(llama2, "hf-flash");
-    plan.moe.experts = Count(8);
-    QTest::newRow("experts") << plan << "the profile hf-flash does not describe mixture-of-experts layers";
+    plan.moe.latent = Count(512);
+    QTest::newRow("latent experts") << plan << "the profile hf-flash does not describe experts in a narrower space";
+    plan = planOf(llama2, "hf-flash");
+    plan.vision.layers = Count(24);
+    plan.vision.hidden = Count(1024);
+    QTest::newRow("images") << plan << "the profile hf-flash does not describe images of unknown size";
     plan = planOf(llama2, "hf-flash");
     plan.model.layers = Count();
     QTest::newRow("missing layers") << plan << "model.layers is not known";

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Frameworks that differ from the others by habits alone (theory_frameworks.md 5, 7, 10, 13).
+#include "footprint/tape_torch.h"
+
+namespace headroom {
+
+/// FSDP2 with fp32 shards (trainer/model.py, setup_fsdp); routed rows are multiplied by their scores in fp32
+/// (layers/moe.py); the reinforcement trainer's head works in pieces, the fine-tuning one keeps its fp32 logits in the
+/// output dictionary (sft/train.py); AdamW of PyTorch, foreach. Expandable segments are inferred: peaks of full training
+/// on one GPU are met within 1 % with them and exceeded by 38 % without.
+const TorchHabits primeRlHabits{.profile = "prime-rl",
+                                .repeatsKv = false,
+                                .weighsInFp32 = true,
+                                .chunkedLoss = LossPath::ChunkedVocabulary,
+                                .keepsUpcastLogits = true,
+                                .setsExpandableSegments = true};
+
+/// finetune/lora.py: q, k and v from one product, the norm as one kernel's worth of memory where its weight is frozen,
+/// logits in chunks of 128 tokens, everything in 16 bits; 4-bit products kept their inputs.
+const TorchHabits litGptHabits{.profile = "litgpt",
+                               .hasPythonNorm = false,
+                               .repeatsKv = false,
+                               .savesQuantisedInputs = true,
+                               .loss = LossPath::ChunkedLogits,
+                               .chunkedLoss = LossPath::ChunkedLogits,
+                               .packsQkv = true,
+                               .adapterType = DataType::Bf16};
+
+/// solver/optimizer/hybrid_zero_optim.py: one flat fp32 tensor a group, stepped by PyTorch's AdamW without fusion.
+const TorchHabits internEvoHabits{
+    .profile = "internevo", .repeatsKv = false, .step = StepImplementation::Flat, .supportsTensorParallel = true};
+
+/// core/runtime: FSDP around Megatron's linear layers with sequence parallelism; SwiGLU without fusion.
+const TorchHabits galvatronHabits{
+    .profile = "galvatron", .repeatsKv = false, .step = StepImplementation::Fused, .supportsTensorParallel = true};
+
+} // namespace headroom
