@@ -56,14 +56,12 @@ Tensor TorchModules::weighted(Tensor rows, Tensor scores, std::int64_t count)
 {
     const std::int64_t elements = count * a.hidden;
     if (!c.habits.weighsInFp32 || c.compute == 4) {
-        return graph.apply({.kind = UnsortedTokens,
-                            .bytes = elements * c.compute,
-                            .reads = {rows, scores},
-                            .saves = {true, true}});
+        return graph.apply(
+            {.kind = UnsortedTokens, .bytes = elements * c.compute, .reads = {rows, scores}, .saves = {true, true}});
     }
     const Tensor cast = graph.apply({.kind = SortedTokens, .bytes = elements * 4, .reads = {rows}});
-    const Tensor product = graph.apply(
-        {.kind = UnsortedTokens, .bytes = elements * 4, .reads = {cast, scores}, .saves = {true, true}});
+    const Tensor product
+        = graph.apply({.kind = UnsortedTokens, .bytes = elements * 4, .reads = {cast, scores}, .saves = {true, true}});
     return graph.apply({.kind = UnsortedTokens, .bytes = elements * c.compute, .reads = {product}});
 }
 
@@ -73,8 +71,8 @@ Tensor TorchModules::experts(Tensor input)
     const Tensor scores = route(input);
     const std::int64_t rows = c.expertRows();
     const std::int64_t bytes = rows * a.hidden * c.compute;
-    Tensor routed = graph.apply(
-        {.kind = PermutedTokens, .bytes = bytes, .reads = {input}, .keeps = {{SortIndex, rows * 8}}});
+    Tensor routed
+        = graph.apply({.kind = PermutedTokens, .bytes = bytes, .reads = {input}, .keeps = {{SortIndex, rows * 8}}});
     if (c.expertRanks > 1) {
         routed = graph.apply({.kind = DispatchedTokens, .bytes = bytes, .reads = {routed}});
     }

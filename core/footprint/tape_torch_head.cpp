@@ -207,7 +207,8 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     options.leavesGradient = options.gradients.kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone;
     options.cublasWorkspace = shape.cublasWorkspace;
     if (shape.habits.keepsLastBlockGathered) {
-        options.gathered = torchGathered(shape, blockWeights(shape, shape.model.moeLayers(shape.model.layers - 1, 1) > 0));
+        options.gathered
+            = torchGathered(shape, blockWeights(shape, shape.model.moeLayers(shape.model.layers - 1, 1) > 0));
         options.keepsGathered = true;
     }
     if (shape.gathersHeadAlone) {

@@ -47,8 +47,7 @@ Tensor TorchModules::add(Tensor x, Tensor y)
 
 Tensor TorchModules::gelu(Tensor input)
 {
-    return graph.apply(
-        {.kind = ActivationOutput, .bytes = graph.bytesOf(input), .reads = {input}, .saves = {true}});
+    return graph.apply({.kind = ActivationOutput, .bytes = graph.bytesOf(input), .reads = {input}, .saves = {true}});
 }
 
 /// A GEMM keeps its input only for the gradient of its weight.
@@ -72,8 +71,7 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
 Tensor TorchModules::linear(Tensor input, TensorKind kind, const Linear& layer)
 {
     const Tensor base = product(input, kind, layer, c.trainsModel);
-    const bool isPacked
-        = c.adaptsPackedQkv && (layer.target == Adapters::Key || layer.target == Adapters::Value);
+    const bool isPacked = c.adaptsPackedQkv && (layer.target == Adapters::Key || layer.target == Adapters::Value);
     if (!c.hasAdapter(layer.target) || isPacked) {
         return base; // the packed adapter is written where the query is
     }

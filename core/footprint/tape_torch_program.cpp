@@ -128,8 +128,7 @@ private:
         const std::size_t firstPart = parts.size();
         chunk.receives = !layers.isFirst;
         chunk.sends = !layers.isLast;
-        const auto stagePiece
-            = static_cast<std::uint16_t>(stagePieces + 2 * (stage.stage * c.chunks + index));
+        const auto stagePiece = static_cast<std::uint16_t>(stagePieces + 2 * (stage.stage * c.chunks + index));
         if (c.stages > 1) {
             chunk.runs.push_back({stagePiece, 1, 0});
         }

@@ -49,6 +49,10 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
              std::pair{model.decoderLayers.isKnown() || model.family.value == "t5" || model.family.value == "bert",
                        "encoder models"},
              std::pair{plan.parallel.pp.value > 1 && !habits.supportsTensorParallel, "pipeline parallelism"},
+             std::pair{plan.parallel.pp.value > 1 && plan.parallel.schedule.value != Schedule::GPipe
+                           && plan.parallel.schedule.value != Schedule::OneForwardOneBackward
+                           && plan.parallel.schedule.value != Schedule::Interleaved,
+                       "this pipeline schedule"},
              std::pair{plan.parallel.pp.value > 1 && plan.vision.layers.value > 0, "vision encoders in a pipeline"},
              std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0, "images of unknown size"},
              std::pair{plan.vision.layers.value > 0 && projectorOf(plan).kind == Projector::Kind::None,
@@ -107,10 +111,11 @@ bool isComputable(const TorchShape& shape)
     const double width = real(a.hidden) + real(a.heads) * real(a.headDim) + 4 * real(a.ffn)
         + real(a.heads) * real(shape.keys) + 4 * experts + real(a.kvLoraRank) + real(a.qLoraRank)
         + real(a.heads) * (real(a.nopeDim) + real(a.ropeDim) + real(a.valueDim));
-    const double weights = real(a.layers) * (real(a.hidden) + real(a.qLoraRank) + real(a.kvLoraRank)) * 8 * width
-            * (1 + real(a.experts))
+    const double weights
+        = real(a.layers) * (real(a.hidden) + real(a.qLoraRank) + real(a.kvLoraRank)) * 8 * width * (1 + real(a.experts))
         + 4 * real(a.vocab) * real(a.hidden);
-    return (real(shape.tokens) * std::max(shape.load, 1.0) * (width * real(a.layers) + real(a.vocab)) + weights) * 64 < 4e18;
+    return (real(shape.tokens) * std::max(shape.load, 1.0) * (width * real(a.layers) + real(a.vocab)) + weights) * 64
+        < 4e18;
 }
 
 /// What was gathered for the forward is dropped after it, which ZeRO-2-like strategies do not.

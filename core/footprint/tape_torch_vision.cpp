@@ -161,8 +161,7 @@ TorchWeights projectorWeights(const VisionTower& tower, const Projector& project
     return weights;
 }
 
-void writeTorchPatches(const TorchShape& shape, const VisionTower& tower, PersistentStorages& persistents,
-                       Piece& piece)
+void writeTorchPatches(const TorchShape& shape, const VisionTower& tower, PersistentStorages& persistents, Piece& piece)
 {
     ModuleGraph graph(0, false);
     const std::int64_t rows = shape.tokens;

@@ -6,7 +6,9 @@
 
 namespace headroom {
 
-const TorchHabits torchtuneHabits{
-    .profile = "torchtune", .chunkedLoss = LossPath::ChunkedLogits, .step = StepImplementation::Fused, .adapterType = DataType::Bf16};
+const TorchHabits torchtuneHabits{.profile = "torchtune",
+                                  .chunkedLoss = LossPath::ChunkedLogits,
+                                  .step = StepImplementation::Fused,
+                                  .adapterType = DataType::Bf16};
 
 } // namespace headroom

@@ -52,6 +52,10 @@ public:
         readBatchAndParallel();
         readRecompute();
         const std::string& framework = m_case.framework;
+        // theory.md 6: 0.4 to 0.6 GiB of context, 0.3 to 0.7 GiB for each kind of communicator in use.
+        for (const Count* size : {&m_case.plan.parallel.dp, &m_case.plan.parallel.tp, &m_case.plan.parallel.pp}) {
+            m_case.outsideGib += size->value > 1 ? 0.5 : 0;
+        }
         if (contains(framework, "torchtitan")) {
             readTorchtitan();
         } else if (framework == "torchtune") {
@@ -154,8 +158,8 @@ private:
         }
     }
 
-    /// qwen_vl_utils/vision_process.py: a frame has at least 1.05 times 128 merged patches of 28 by 28 pixels; frames go
-    /// in pairs. Texts are short beside them.
+    /// qwen_vl_utils/vision_process.py: a frame has at least 1.05 times 128 merged patches of 28 by 28 pixels; frames
+    /// go in pairs. Texts are short beside them.
     void readVideo(const YAML::Node& vision, long long pixels)
     {
         const long long side = std::stoll(text(vision["patch"]));
@@ -233,7 +237,8 @@ private:
             set("implementation.fused_loss", "chunked");
             set("implementation.loss_chunks", "8");
         }
-        if (isCompiled && (contains(version, "main") || contains(m_notes, "8 chunks") || contains(version, "e7c0cae"))) {
+        if (isCompiled
+            && (contains(version, "main") || contains(m_notes, "8 chunks") || contains(version, "e7c0cae"))) {
             set("implementation.compiled_loss", "true");
         }
     }
@@ -257,7 +262,7 @@ private:
         set("parallel.embed_in_split", "true");
         set("parallel.loss_in_split", "true");
         if (contains(schedule, "ZeroBubble")) {
-            m_case.missing = "weight gradients apart from the others in this profile";
+            m_case.missing = "this pipeline schedule in the profile torchtitan";
         }
     }
 
