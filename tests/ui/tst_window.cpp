@@ -11,9 +11,11 @@
 #include "panels/knob_row.h"
 #include "panels/knob_slider.h"
 #include "panels/knobs_panel.h"
+#include "panels/log_panel.h"
 #include "panels/notices.h"
 #include "panels/peaks_panel.h"
 #include "panels/problems_panel.h"
+#include "panels/text_view.h"
 #include "panels/verdict_bar.h"
 #include "plan/fields.h"
 #include "ui/window_fixture.h"
@@ -86,6 +88,7 @@ private slots:
     void gpuIsChosen();
     void tabsShowTheirContents();
     void problemsAreListed();
+    void logIsSearched();
     void impossibleConfigSaysWhy_data();
     void impossibleConfigSaysWhy();
     void longNamesLeaveTheLayoutAlone();
@@ -399,8 +402,12 @@ void WindowTest::evidenceMovesTheCursor()
     QVERIFY(m_fixture->open());
     workbench().showPlace(toQString(workspace().log()->run->files.front()), 135);
     QCOMPARE(workbench().viewState().cursor().value_or(-1), qint64{12});
+    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{135});
     workbench().showPlace(toQString(workspace().config()->opened.document.name()), 14);
-    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().diff()));
+    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
+    QCOMPARE(QFileInfo(workbench().logText()->file()->path()).fileName(), QStringLiteral("train.yaml"));
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{14});
 }
 
 void WindowTest::exportChangesOnlyWhatWasTurned()
@@ -745,6 +752,8 @@ void WindowTest::tabsShowTheirContents()
     QCOMPARE(peaks->model()->index(0, 6).data().toString(), QStringLiteral("train.log:134"));
     emit peaks->activated(peaks->model()->index(0, 2));
     QCOMPARE(workbench().viewState().cursor().value_or(-1), qint64{12});
+    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{134});
 
     workbench().tabs()->setCurrentWidget(workbench().formula());
     QVERIFY(workbench().formula()->view()->model()->rowCount() > 0);
@@ -770,6 +779,29 @@ void WindowTest::problemsAreListed()
     QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().problems()));
     QVERIFY(workbench().problems()->view()->model()->index(0, 1).data().toString().contains(
         QStringLiteral("train.log:241")));
+    emit workbench().problems()->view()->activated(workbench().problems()->view()->model()->index(0, 1));
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{241});
+}
+
+void WindowTest::logIsSearched()
+{
+    QVERIFY(m_fixture->open());
+    m_fixture->window().actions()[Command::Find]->trigger();
+    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
+    auto* needle = workbench().logText()->findChild<QLineEdit*>(QStringLiteral("logNeedle"));
+    QTRY_VERIFY(needle->hasFocus());
+    QTest::keyClicks(needle, QStringLiteral("STEP=12 PEAK_ALLOC=6403"));
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{134});
+    QTest::keyClick(needle, Qt::Key_Return); // no other: round to the same
+    QTest::keyClick(needle, Qt::Key_Escape);
+    QVERIFY(workbench().logText()->view()->hasFocus());
+    m_fixture->window().actions()[Command::GoToLine]->trigger();
+    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("7"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{7});
+    needle->setText(QStringLiteral("rank=3"));
+    m_fixture->window().actions()[Command::FindPrevious]->trigger();
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{240});
 }
 
 void WindowTest::impossibleConfigSaysWhy_data()

@@ -3,6 +3,7 @@
 
 #include "dialogs/help_dialogs.h"
 #include "panels/gpu_chooser.h"
+#include "panels/log_panel.h"
 #include "panels/notices.h"
 #include "panels/start_page.h"
 #include "panels/styled.h"
@@ -151,6 +152,7 @@ void MainWindow::connectCommands()
     connect(actions[Command::Reload], &QAction::triggered, &m_workspace, &Workspace::reload);
     connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);
     connect(actions[Command::CopyVerdict], &QAction::triggered, m_verdict, &VerdictBar::copy);
+    connectLogCommands();
     connect(actions[Command::ResetAll], &QAction::triggered, &m_workspace, &Workspace::resetAll);
     for (const auto& [choice, command] : themes) {
         connect(actions[command], &QAction::triggered, this, [this, chosen = choice] {
@@ -172,6 +174,20 @@ void MainWindow::connectCommands()
     };
     connect(view, &ViewState::historyChanged, this, showHistory);
     showHistory();
+}
+
+void MainWindow::connectLogCommands()
+{
+    LogPanel* log = m_workbench->logText();
+    for (const auto& [command, act] :
+         {std::pair{Command::Find, &LogPanel::startFind}, std::pair{Command::FindNext, &LogPanel::findNext},
+          std::pair{Command::FindPrevious, &LogPanel::findPrevious},
+          std::pair{Command::GoToLine, &LogPanel::startGoToLine}}) {
+        connect((*m_actions)[command], &QAction::triggered, this, [this, log, acting = act] {
+            m_workbench->showLog();
+            (log->*acting)();
+        });
+    }
 }
 
 void MainWindow::connectPlanCommands()
@@ -250,7 +266,8 @@ void MainWindow::showDocuments()
     for (const Command command :
          {Command::Close, Command::Reload, Command::CopyVerdict, Command::ResetLayout, Command::ZoomIn,
           Command::ZoomOut, Command::ZoomFit, Command::PinBaseline, Command::ResetBaseline, Command::RecomputeNone,
-          Command::RecomputeSelective, Command::RecomputeFull, Command::ChangeModel, Command::OtherCapacity}) {
+          Command::RecomputeSelective, Command::RecomputeFull, Command::ChangeModel, Command::OtherCapacity,
+          Command::Find, Command::FindNext, Command::FindPrevious, Command::GoToLine}) {
         (*m_actions)[command]->setEnabled(!isEmpty);
     }
     for (QAction* panel : m_workbench->panelActions()) {

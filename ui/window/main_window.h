@@ -60,6 +60,7 @@ private:
     void makeToolBar();
     void makeStatusBar();
     void connectCommands();
+    void connectLogCommands();
     void connectPlanCommands();
     void connectHelpCommands();
     void connectWorkspace();

@@ -71,6 +71,10 @@ void Menus::addEdit()
     edit->addSeparator();
     edit->addAction(m_actions[Command::CopyVerdict]);
     edit->addSeparator();
+    for (const Command command : {Command::Find, Command::FindNext, Command::FindPrevious, Command::GoToLine}) {
+        edit->addAction(m_actions[command]);
+    }
+    edit->addSeparator();
     edit->addAction(m_actions[Command::ResetAll]);
 }
 

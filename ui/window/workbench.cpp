@@ -8,6 +8,7 @@
 #include "panels/findings_panel.h"
 #include "panels/formula_panel.h"
 #include "panels/knobs_panel.h"
+#include "panels/log_panel.h"
 #include "panels/peaks_panel.h"
 #include "panels/problems_panel.h"
 #include "panels/styled.h"
@@ -126,6 +127,7 @@ void Workbench::makeDetails()
     m_peaks = new PeaksPanel(m_workspace);
     m_formula = new FormulaPanel(m_workspace, *m_view);
     m_diff = new DiffPanel(m_workspace);
+    m_log = new LogPanel(m_workspace);
     m_problems = new ProblemsPanel(m_workspace);
     m_tabs = new QTabWidget;
     m_tabs->setObjectName(QStringLiteral("detailsTabs"));
@@ -133,6 +135,7 @@ void Workbench::makeDetails()
     m_tabs->addTab(m_peaks, tr("Peaks"));
     m_tabs->addTab(m_formula, tr("Formula"));
     m_tabs->addTab(m_diff, tr("Config diff"));
+    m_tabs->addTab(m_log, tr("Log"));
     m_tabs->addTab(m_problems, tr("Problems"));
     m_tabs->setCurrentWidget(m_formula);
 }
@@ -232,6 +235,16 @@ void Workbench::showRecord(qint64 record)
     if (log == nullptr || record < 0 || static_cast<std::size_t>(record) >= log->run->size()) {
         return;
     }
+    moveCursorTo(record);
+    const Record place = log->run->record(static_cast<std::size_t>(record));
+    if (m_log->showLine(toQString(log->run->files[place.file]), place.line)) {
+        showLog();
+    }
+}
+
+void Workbench::moveCursorTo(qint64 record)
+{
+    const LoadedLog* log = m_workspace.log();
     const qint64 step = log->run->step[static_cast<std::size_t>(record)];
     const StepRange range = m_view->range();
     if (static_cast<double>(step) < range.first || static_cast<double>(step) > range.last) {
@@ -252,6 +265,12 @@ void Workbench::showDiff()
     m_tabs->setCurrentWidget(m_diff);
 }
 
+void Workbench::showLog()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_log);
+}
+
 void Workbench::showPlace(const QString& file, qint64 line)
 {
     const std::string name = file.toStdString();
@@ -262,14 +281,13 @@ void Workbench::showPlace(const QString& file, qint64 line)
             ? recordAt(*log->run, static_cast<std::size_t>(found - files.begin()), line)
             : std::nullopt;
         if (record) {
-            showRecord(static_cast<qint64>(*record));
-            return;
+            moveCursorTo(static_cast<qint64>(*record));
         }
     }
-    if (const LoadedConfig* config = m_workspace.config();
-        config != nullptr && (name == config->opened.document.name() || toPath(file) == config->path) && line > 0) {
-        showDiff();
-        m_diff->showLine(line);
+    const LoadedConfig* config = m_workspace.config();
+    const bool isConfig = config != nullptr && name == config->opened.document.name();
+    if (m_log->showLine(isConfig ? pathText(config->path) : file, line)) {
+        showLog();
         return;
     }
     if (QFileInfo::exists(file)) {

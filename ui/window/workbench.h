@@ -12,6 +12,7 @@ class DiffPanel;
 class FindingsPanel;
 class FormulaPanel;
 class KnobsPanel;
+class LogPanel;
 class PeaksChart;
 class PeaksPanel;
 class ProblemsPanel;
@@ -38,6 +39,7 @@ public:
     [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
     [[nodiscard]] FormulaPanel* formula() const { return m_formula; }
     [[nodiscard]] DiffPanel* diff() const { return m_diff; }
+    [[nodiscard]] LogPanel* logText() const { return m_log; }
     [[nodiscard]] ProblemsPanel* problems() const { return m_problems; }
     [[nodiscard]] QTabWidget* tabs() const { return m_tabs; }
 
@@ -45,8 +47,9 @@ public:
     void resetLayout();
     void showProblems();
     void showDiff();
-    /// A line of the log: the cursor goes there. Of the config: shown in the diff. Of another file: opened by the
-    /// desktop.
+    void showLog();
+    /// A line of an open file: its text is shown, and the cursor goes to the step of a measurement. Another file is
+    /// opened by the desktop.
     void showPlace(const QString& file, qint64 line);
 
 signals:
@@ -66,6 +69,7 @@ private:
     void showDraft();
     void showTabTitles();
     void showRecord(qint64 record);
+    void moveCursorTo(qint64 record);
 
     Workspace& m_workspace;
     ViewState* m_view;
@@ -77,6 +81,7 @@ private:
     PeaksPanel* m_peaks = nullptr;
     FormulaPanel* m_formula = nullptr;
     DiffPanel* m_diff = nullptr;
+    LogPanel* m_log = nullptr;
     ProblemsPanel* m_problems = nullptr;
     QTabWidget* m_tabs = nullptr;
     QDockWidget* m_knobsDock;
