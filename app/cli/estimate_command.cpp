@@ -3,14 +3,18 @@
 #include "inputs.h"
 #include "json.h"
 #include "report.h"
+#include "table.h"
 
 #include "footprint/estimate.h"
+#include "footprint/step_time.h"
 #include "footprint/tape_shape.h"
+#include "footprint/uncertainty.h"
 #include "replay/replay.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 
 namespace headroom::cli {
@@ -67,23 +71,67 @@ std::string engineText(const TrainingPlan& plan, const Footprint& footprint)
     return fmt::format("one training step replayed tensor by tensor through the allocator ({})", profileText(plan));
 }
 
-void printForPeople(const Options& options, const Inputs& inputs, const Footprint& footprint,
-                    const std::vector<Finding>& findings)
+/// What --set changes: memory and time against the plan of the files.
+struct Change
 {
+    Bytes device; ///< of the original's fullest stage
+    std::optional<RelativeStepTime> time;
+};
+
+std::optional<Change> changeOf(const Options& options, const Inputs& inputs)
+{
+    Footprint before;
+    if (!inputs.original || !estimatorOf(options)(*inputs.original, inputs.calibration, before)) {
+        return std::nullopt;
+    }
+    Change change{before.fullest().device, std::nullopt};
+    if (const auto time = relativeStepTime(*inputs.original, inputs.plan)) {
+        change.time = *time;
+    }
+    return change;
+}
+
+std::string changeText(const Change& change)
+{
+    const std::string before = fmt::format("Without --set it is {}.", formatGib(change.device));
+    return change.time ? fmt::format("{} A step takes {} (a ratio only).", before, stepTimeText(*change.time)) : before;
+}
+
+struct Report
+{
+    Footprint footprint;
+    Uncertainty uncertainty;
+    std::optional<Change> change;
+    std::vector<Finding> findings;
+};
+
+void printForPeople(const Options& options, const Inputs& inputs, const Report& report)
+{
+    const Footprint& footprint = report.footprint;
     const TextbookFigures& textbook = footprint.textbook;
-    fmt::print("{}\n", verdictText(footprint));
+    fmt::print("{}", wrapped("", verdictText(footprint)));
+    if (report.change) {
+        fmt::print("{}", wrapped("", changeText(*report.change)));
+    }
     if (!inputs.notEstimated.empty()) {
         fmt::print("Incomplete: {} changes what is allocated and is not estimated\n",
                    fmt::join(inputs.notEstimated, ", "));
     }
     fmt::print("\n{}\n", stagesText(footprint));
+    if (const std::string doubts = uncertaintyText(report.uncertainty, footprint); !doubts.empty()) {
+        fmt::print("{}\n", doubts);
+    }
     fmt::print(
-        "Textbook: 12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = {:.4g}, {} "
-        "in flight\n",
-        formatCount(textbook.blockParameters), formatCount(textbook.parameters), formatGib(textbook.staticState, 3),
-        formatGib(textbook.activations, 3), textbook.k, textbook.inFlight);
-    fmt::print("Detailed: {} parameters, fullest stage {}; from {}\n", formatCount(footprint.modelParameters),
-               formatGib(footprint.fullest().device, 3), engineText(inputs.plan, footprint));
+        "{}{}",
+        wrapped("Textbook: ",
+                fmt::format("12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = "
+                            "{:.4g}, {} in flight",
+                            formatCount(textbook.blockParameters), formatCount(textbook.parameters),
+                            formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3), textbook.k,
+                            textbook.inFlight)),
+        wrapped("Detailed: ",
+                fmt::format("{} parameters, fullest stage {}; from {}", formatCount(footprint.modelParameters),
+                            formatGib(footprint.fullest().device, 3), engineText(inputs.plan, footprint))));
     if (options.working) {
         // The formulas are the recipe's, and so are the numbers in them.
         Footprint recipe;
@@ -92,33 +140,47 @@ void printForPeople(const Options& options, const Inputs& inputs, const Footprin
                        workingText(explain(inputs.plan, inputs.calibration, recipe, recipe.fullestStage)));
         }
     }
-    if (!findings.empty()) {
-        fmt::print("\n{}", findingsText(findings));
+    if (!report.findings.empty()) {
+        fmt::print("\n{}", findingsText(report.findings));
     }
 }
 
-Json estimateJson(const Inputs& inputs, const Footprint& footprint, const std::vector<Finding>& findings)
+Json fitJson(const Footprint& footprint)
 {
+    constexpr std::array names{"fits", "may_not_fit", "does_not_fit"};
+    const auto fit = footprint.fit();
+    return fit ? Json(names[static_cast<std::size_t>(*fit)]) : Json(nullptr);
+}
+
+Json estimateJson(const Inputs& inputs, const Report& report)
+{
+    const Footprint& footprint = report.footprint;
     Json stages = Json::array();
     for (const StageFootprint& stage : footprint.stages) {
         stages.push_back(toJson(stage));
     }
     const auto fits = footprint.fits();
-    return Json{{"schema", "headroom.estimate/1"},
-                {"engine", nameOf(footprint.engine)},
-                {"profile", footprint.engine == Engine::Textbook ? Json(nullptr) : Json(profileOf(inputs.plan))},
-                {"not_exact", footprint.notExact ? Json(footprint.notExact->english()) : Json(nullptr)},
-                {"plan", toJson(inputs.plan)},
-                {"incomplete", inputs.notEstimated},
-                {"capacity_bytes", footprint.capacity ? Json(footprint.capacity->value) : Json(nullptr)},
-                {"fits", fits ? Json(*fits) : Json(nullptr)},
-                {"fullest_stage", footprint.fullest().stage},
-                {"model_parameters", footprint.modelParameters},
-                {"k", footprint.k},
-                {"stages", std::move(stages)},
-                {"textbook", toJson(footprint.textbook)},
-                {"findings", toJson(findings)},
-                {"problems", toJson(inputs.problems)}};
+    return Json{
+        {"schema", "headroom.estimate/1"},
+        {"engine", nameOf(footprint.engine)},
+        {"profile", footprint.engine == Engine::Textbook ? Json(nullptr) : Json(profileOf(inputs.plan))},
+        {"not_exact", footprint.notExact ? Json(footprint.notExact->english()) : Json(nullptr)},
+        {"plan", toJson(inputs.plan)},
+        {"incomplete", inputs.notEstimated},
+        {"capacity_bytes", footprint.capacity ? Json(footprint.capacity->value) : Json(nullptr)},
+        {"fits", fits ? Json(*fits) : Json(nullptr)},
+        {"fit", fitJson(footprint)},
+        {"fullest_stage", footprint.fullest().stage},
+        {"model_parameters", footprint.modelParameters},
+        {"k", footprint.k},
+        {"stages", std::move(stages)},
+        {"textbook", toJson(footprint.textbook)},
+        {"uncertainty", toJson(report.uncertainty.reasons)},
+        {"assumptions", toJson(report.uncertainty.assumptions, footprint.fullestStage)},
+        {"original_device_bytes", report.change ? Json(report.change->device.value) : Json(nullptr)},
+        {"relative_step_time", report.change && report.change->time ? toJson(*report.change->time) : Json(nullptr)},
+        {"findings", toJson(report.findings)},
+        {"problems", toJson(inputs.problems)}};
 }
 
 int run(const Options& options)
@@ -128,23 +190,26 @@ int run(const Options& options)
     if (!inputs) {
         return fail(inputs.error());
     }
-    Footprint footprint;
+    Report report;
+    Footprint& footprint = report.footprint;
     if (const auto done = estimatorOf(options)(inputs->plan, inputs->calibration, footprint); !done) {
         printProblems(inputs->problems);
         return fail(done.error());
     }
+    report.uncertainty = describeUncertainty(inputs->plan, inputs->calibration, footprint);
+    report.change = changeOf(options, *inputs);
     Situation situation;
     situation.plan = &inputs->plan;
     situation.footprint = &footprint;
     situation.calibration = inputs->calibration;
     // A mend's prediction needs no reserved bytes, and a replay may take a second.
     situation.estimator = options.textbook ? estimate : estimateInstantly;
-    const std::vector<Finding> findings = diagnose(situation);
+    report.findings = diagnose(situation);
     if (options.json) {
-        printJson(estimateJson(*inputs, footprint, findings));
+        printJson(estimateJson(*inputs, report));
     } else {
         printProblems(inputs->problems);
-        printForPeople(options, *inputs, footprint, findings);
+        printForPeople(options, *inputs, report);
     }
     return footprint.fits() == false ? DoesNotHold : Holds;
 }

@@ -139,11 +139,16 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
     if (options.k > 0) {
         inputs.calibration.k = options.k;
     }
+    TrainingPlan original = inputs.plan;
     if (auto done = applySettings(options, knowledge, inputs.plan); !done) {
         return tl::unexpected(done.error());
     }
     if (auto done = applyHardware(options, knowledge, inputs.plan); !done) {
         return tl::unexpected(done.error());
+    }
+    if (!options.settings.empty() && applyHardware(options, knowledge, original)
+        && !difference(original, inputs.plan).empty()) {
+        inputs.original = std::move(original);
     }
     return inputs;
 }

@@ -38,6 +38,7 @@ struct Inputs
 {
     std::vector<OpenedConfig> configs;
     TrainingPlan plan;
+    std::optional<TrainingPlan> original; ///< without --set, where that changes something
     Calibration calibration;
     std::vector<Problem> problems; ///< of all files, in order
     std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <type_traits>
 
 namespace headroom::cli {
@@ -40,6 +41,7 @@ Json toJson(const Mend& mend)
         json["edits"][edit.field] = edit.value;
     }
     json["predicted_peak_bytes"] = mend.predictedPeak ? Json(mend.predictedPeak->value) : Json(nullptr);
+    json["relative_step_time"] = mend.stepTime ? cli::toJson(*mend.stepTime) : Json(nullptr);
     return json;
 }
 
@@ -78,19 +80,29 @@ Json toJson(const StageFootprint& stage)
         const auto phase = static_cast<Phase>(i);
         phases[std::string(nameOf(phase))] = Json{{"allocated_bytes", stage.phase(phase).value}};
     }
-    return Json{{"stage", stage.stage},
-                {"first_layer", stage.firstLayer},
-                {"layers", stage.layers},
-                {"parameters", stage.parameters},
-                {"in_flight", stage.inFlight},
-                {"components", components},
-                {"phases", phases},
-                {"peak_phase", std::string(nameOf(stage.peakPhase))},
-                {"steady_allocated_bytes", stage.steadyAllocated.value},
-                {"first_step_peak_allocated_bytes", stage.firstStepPeakAllocated.value},
-                {"peak_allocated_bytes", stage.peakAllocated.value},
-                {"peak_reserved_bytes", stage.peakReserved.value},
-                {"device_bytes", stage.device.value}};
+    Json json{{"stage", stage.stage},
+              {"first_layer", stage.firstLayer},
+              {"layers", stage.layers},
+              {"parameters", stage.parameters},
+              {"in_flight", stage.inFlight},
+              {"components", components},
+              {"phases", phases},
+              {"peak_phase", std::string(nameOf(stage.peakPhase))},
+              {"steady_allocated_bytes", stage.steadyAllocated.value},
+              {"first_step_peak_allocated_bytes", stage.firstStepPeakAllocated.value},
+              {"peak_allocated_bytes", stage.peakAllocated.value},
+              {"peak_reserved_bytes", stage.peakReserved.value},
+              {"device_bytes", stage.device.value}};
+    if (stage.intervals) {
+        const auto add = [&json](const char* name, Interval interval) {
+            json[fmt::format("{}_low_bytes", name)] = interval.low.value;
+            json[fmt::format("{}_high_bytes", name)] = interval.high.value;
+        };
+        add("peak_allocated", stage.intervals->allocated);
+        add("peak_reserved", stage.intervals->reserved);
+        add("device", stage.intervals->device);
+    }
+    return json;
 }
 
 Json toJson(const TextbookFigures& textbook)
@@ -102,6 +114,52 @@ Json toJson(const TextbookFigures& textbook)
                 {"in_flight", textbook.inFlight},
                 {"k", textbook.k},
                 {"peak_bytes", textbook.peak.value}};
+}
+
+Json toJson(const std::vector<UncertaintyReason>& reasons)
+{
+    constexpr std::array measures{"allocated", "reserved", "device"};
+    Json json = Json::array();
+    for (const UncertaintyReason& reason : reasons) {
+        json.push_back({{"id", std::string(reason.id)},
+                        {"text", reason.text.english()},
+                        {"measure", measures[static_cast<std::size_t>(reason.measure)]},
+                        {"below_bytes", reason.below.value},
+                        {"above_bytes", reason.above.value},
+                        {"is_range", reason.isRange}});
+    }
+    return json;
+}
+
+Json toJson(const std::vector<Assumption>& assumptions, std::size_t fullestStage)
+{
+    Json json = Json::array();
+    for (const Assumption& assumption : assumptions) {
+        Json alternatives = Json::array();
+        for (const Alternative& alternative : assumption.alternatives) {
+            Json changes = Json::array();
+            for (const Bytes change : alternative.changes) {
+                changes.push_back(change.value);
+            }
+            alternatives.push_back({{"value", alternative.value},
+                                    {"peak_allocated_change_bytes", alternative.changes[fullestStage].value},
+                                    {"stage_changes_bytes", std::move(changes)}});
+        }
+        json.push_back({{"field", std::string(assumption.field)},
+                        {"taken", assumption.taken},
+                        {"text", assumption.text.english()},
+                        {"alternatives", std::move(alternatives)}});
+    }
+    return json;
+}
+
+Json toJson(const RelativeStepTime& time)
+{
+    Json parts = Json::object();
+    for (int i = 0; i < stepPartCount; ++i) {
+        parts[std::string(nameOf(static_cast<StepPart>(i)))] = time.changes[static_cast<std::size_t>(i)];
+    }
+    return Json{{"ratio", time.ratio}, {"gpus_ratio", time.gpus}, {"parts", std::move(parts)}};
 }
 
 Json toJson(const std::vector<Finding>& findings)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/footprint.h"
+#include "footprint/uncertainty.h"
 #include "insight/finding.h"
 #include "runlog/run.h"
 
@@ -15,6 +16,11 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json toJson(const TrainingPlan& plan);
 [[nodiscard]] Json toJson(const StageFootprint& stage);
 [[nodiscard]] Json toJson(const TextbookFigures& textbook);
+/// Reasons with their bytes on the fullest stage.
+[[nodiscard]] Json toJson(const std::vector<UncertaintyReason>& reasons);
+[[nodiscard]] Json toJson(const std::vector<Assumption>& assumptions, std::size_t fullestStage);
+/// {"ratio", "gpus_ratio", "parts"}: of times for the same samples.
+[[nodiscard]] Json toJson(const RelativeStepTime& time);
 [[nodiscard]] Json toJson(const std::vector<Finding>& findings);
 [[nodiscard]] Json toJson(const std::vector<Problem>& problems);
 /// {"max_bytes", "step", "line", "rank", …} of one record.

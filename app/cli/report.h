@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/estimate.h"
+#include "footprint/uncertainty.h"
 #include "insight/finding.h"
 
 #include <string>
@@ -13,11 +14,15 @@ namespace headroom::cli {
 
 /// "✗ title" with explanation, places and mend, a blank line between findings.
 [[nodiscard]] std::string findingsText(const std::vector<Finding>& findings);
-/// The per-stage table in GiB.
+/// Peaks of every stage and what they are made of, in GiB.
 [[nodiscard]] std::string stagesText(const Footprint& footprint);
+/// Why the figures may be off, and what was assumed.
+[[nodiscard]] std::string uncertaintyText(const Uncertainty& uncertainty, const Footprint& footprint);
+/// "1.33 × the time for the same samples: recompute +33 %", with the GPUs where their number changes.
+[[nodiscard]] std::string stepTimeText(const RelativeStepTime& time);
 /// The working, indented by depth.
 [[nodiscard]] std::string workingText(const std::vector<Term>& terms);
-/// "Fits: …", "Does not fit: …" or, without a capacity, where the peak is.
+/// "Fits: …", "Close: …, it may not fit", "Does not fit: …" or, without a capacity, where the peak is.
 [[nodiscard]] std::string verdictText(const Footprint& footprint);
 
 } // namespace headroom::cli

@@ -16,6 +16,28 @@ std::size_t width(const std::string& text)
 
 } // namespace
 
+std::string wrapped(const std::string& head, const std::string& text)
+{
+    constexpr std::size_t columns = 100;
+    const std::string indent(width(head), ' ');
+    std::string result;
+    std::string line = head;
+    bool isEmpty = true;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        const std::string word = text.substr(at, end - at);
+        if (!isEmpty && width(line) + 1 + width(word) > columns) {
+            result += line + '\n';
+            line = indent;
+            isEmpty = true;
+        }
+        line += (isEmpty ? "" : " ") + word;
+        isEmpty = false;
+        at = end + 1;
+    }
+    return result + line + '\n';
+}
+
 void Table::addColumn(std::string title, Align align)
 {
     m_columns.push_back({std::move(title), align});

@@ -6,6 +6,9 @@
 
 namespace headroom::cli {
 
+/// `text` in lines of at most 100 columns: `head` before the first, as many blanks before the others.
+[[nodiscard]] std::string wrapped(const std::string& head, const std::string& text);
+
 /// A table for the terminal: columns as wide as their widest cell, numbers to the right, words to the left.
 class Table
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
 
+#include "footprint/outside.h"
 #include "footprint/working.h"
 #include "plan/batch.h"
 #include "plan/validity.h"
@@ -50,7 +51,8 @@ Bytes sum(const std::array<Bytes, componentCount>& components)
 }
 
 /// Bytes by component at the fullest moment of a phase (theory.md 5.1).
-std::array<Bytes, componentCount> componentsIn(Phase phase, const Working& working, const StageWorking& stage)
+std::array<Bytes, componentCount> componentsIn(Phase phase, const Working& working, const StageWorking& stage,
+                                               Bytes outside)
 {
     std::array<Bytes, componentCount> result{};
     const auto set
@@ -58,7 +60,7 @@ std::array<Bytes, componentCount> componentsIn(Phase phase, const Working& worki
     const StateBytes& state = stage.state;
     set(Component::Parameters, state.parameters);
     set(Component::OptimizerState, state.master + state.moments);
-    result[static_cast<std::size_t>(Component::Context)] = contextPrior;
+    result[static_cast<std::size_t>(Component::Context)] = outside;
     if (phase == Phase::Optimizer) {
         set(Component::Gradients, state.gradients + state.gradientCopies);
         return result;
@@ -75,13 +77,13 @@ std::array<Bytes, componentCount> componentsIn(Phase phase, const Working& worki
     return result;
 }
 
-void fillPeaks(const Working& working, const StageWorking& stage, StageFootprint& result)
+void fillPeaks(const Working& working, const StageWorking& stage, Bytes outside, StageFootprint& result)
 {
     // On a tie the peak is called backward's: gradients and activations are there together.
     constexpr std::array order{Phase::Backward, Phase::Forward, Phase::Optimizer};
     result.peakAllocated = {};
     for (const Phase phase : order) {
-        const auto components = componentsIn(phase, working, stage);
+        const auto components = componentsIn(phase, working, stage, outside);
         const Bytes total = sum(components);
         result.phases[static_cast<std::size_t>(phase)] = total;
         if (phase == Phase::Backward || total > result.peakAllocated) {
@@ -98,17 +100,19 @@ void fillPeaks(const Working& working, const StageWorking& stage, StageFootprint
     const Bytes passes = std::max(result.phase(Phase::Forward), result.phase(Phase::Backward)) - moments;
     result.firstStepPeakAllocated = std::max(passes, result.phase(Phase::Optimizer));
     result.peakReserved = result.peakAllocated;
-    result.device = {(Elements(result.peakReserved.value) + contextPrior.value).value()};
+    result.device = {(Elements(result.peakReserved.value) + outside.value).value()};
 }
 
-void fillStage(const Working& working, const StageWorking& stage, std::int64_t index, StageFootprint& result)
+void fillStage(const Working& working, const StageWorking& stage, std::int64_t index, Bytes outside,
+               StageFootprint& result)
 {
     result.stage = index;
     result.firstLayer = stage.layers.ranges[0].first;
     result.layers = stage.layers.count();
     result.parameters = stage.weights.total().value();
     result.inFlight = stage.held.microBatches();
-    fillPeaks(working, stage, result);
+    result.intervals.reset();
+    fillPeaks(working, stage, outside, result);
 }
 
 /// workflow.md section 2 for the whole model, and for the fullest stage what it says the peak is: static state of
@@ -161,10 +165,11 @@ Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, 
     footprint.stages.resize(static_cast<std::size_t>(split->stages()));
     footprint.fullestStage = 0;
     StageWorking fullest;
+    const Bytes outside = outsideMemory(plan).central();
     for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
         const auto index = static_cast<std::int64_t>(i);
         const StageWorking stage = stageWorking(working, *split, index);
-        fillStage(working, stage, index, footprint.stages[i]);
+        fillStage(working, stage, index, outside, footprint.stages[i]);
         if (i == 0 || footprint.stages[i].device > footprint.fullest().device) {
             footprint.fullestStage = i;
             fullest = stage;

@@ -366,7 +366,7 @@ std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibrati
     terms.push_back(peakTerm(page));
     terms.push_back(
         term(Text{HEADROOM_TR("core", "Device")}, "reserved + context",
-             fmt::format("{} + {}", size(real(page.result.peakReserved.value)), size(real(contextPrior.value))),
+             fmt::format("{} + {}", size(real(page.result.peakReserved.value)), size(real(page.result.component(Component::Context).value))),
              real(page.result.device.value), Unit::Size));
     return terms;
 }

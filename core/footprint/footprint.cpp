@@ -74,4 +74,20 @@ std::optional<bool> Footprint::fits() const
     return fullest().device <= *capacity;
 }
 
+std::optional<Fit> Footprint::fit() const
+{
+    if (!capacity || stages.empty()) {
+        return std::nullopt;
+    }
+    Fit result = Fit::Fits;
+    for (const StageFootprint& stage : stages) {
+        const Interval device = stage.intervals ? stage.intervals->device : Interval{stage.device, stage.device};
+        const Fit own = device.high <= *capacity ? Fit::Fits
+            : device.low > *capacity             ? Fit::DoesNotFit
+                                                 : Fit::MayNotFit;
+        result = std::max(result, own);
+    }
+    return result;
+}
+
 } // namespace headroom

@@ -24,6 +24,23 @@ struct Calibration
     [[nodiscard]] bool scalesTapes() const { return activations != 1 || offset.value != 0; }
 };
 
+struct Interval
+{
+    Bytes low, high;
+
+    [[nodiscard]] bool contains(Bytes bytes) const { return low <= bytes && bytes <= high; }
+    friend bool operator==(Interval, Interval) = default;
+};
+
+/// Between what a stage's peaks may be.
+struct StageIntervals
+{
+    Interval allocated, reserved, device;
+};
+
+/// How a capacity stands to an interval.
+enum class Fit : std::uint8_t { Fits, MayNotFit, DoesNotFit };
+
 struct StageFootprint
 {
     std::int64_t stage = 0;
@@ -38,6 +55,7 @@ struct StageFootprint
     Bytes peakAllocated;
     Bytes peakReserved;
     Bytes device; ///< reserved, context and libraries
+    std::optional<StageIntervals> intervals; ///< once describeUncertainty() has worked them out
     Phase peakPhase = Phase::Backward;
 
     [[nodiscard]] Bytes component(Component which) const { return components[static_cast<std::size_t>(which)]; }
@@ -79,8 +97,10 @@ struct Footprint
     std::optional<Bytes> capacity; ///< of one GPU, when the plan names it
 
     [[nodiscard]] const StageFootprint& fullest() const { return stages[fullestStage]; }
-    /// Unknown without a capacity.
+    /// By the central figure; unknown without a capacity.
     [[nodiscard]] std::optional<bool> fits() const;
+    /// By the intervals of all stages, where they are worked out; unknown without a capacity.
+    [[nodiscard]] std::optional<Fit> fit() const;
 };
 
 /// Puts a calibration's activations and offset into a footprint that was estimated without them. A k is not its matter:

@@ -188,39 +188,13 @@ private:
         set(cost, StepPart::DataTraffic, std::max(seconds(gathered + reduced) - busy, 0.0));
     }
 
-    /// Waiting in units of one micro-batch's time through a stage, forward and backward (theory.md 4.1).
+    /// Waiting in units of one micro-batch's time through a stage, forward and backward.
     [[nodiscard]] double bubbleShare(const StageFlops& work) const
     {
-        const PipelineShape& pipeline = m_working.pipeline;
-        const double p = real(pipeline.stages);
-        if (pipeline.stages <= 1 || work.total() <= 0) {
-            return 0;
-        }
-        const double forward = work.forward / work.total();
-        const double weights = work.weightGradients / work.total();
-        switch (pipeline.schedule) {
-        case Schedule::GPipe:
-        case Schedule::OneForwardOneBackward:
-            return p - 1;
-        case Schedule::Interleaved:
-            return (p - 1) / real(pipeline.chunks);
-        case Schedule::ZbH1: // (p-1)(F + B_i - W)
-            return std::max((p - 1) * (1 - 2 * weights), 0.0);
-        case Schedule::ZbH2: // (p-1)(F + B_i - 2W)
-            return std::max((p - 1) * (1 - 3 * weights), 0.0);
-        case Schedule::ZbV:
-            return 0;
-        case Schedule::VHalf:
-            return (p - 1) / 2;
-        case Schedule::VMin:
-            return (p - 1) * 2 / 3;
-        case Schedule::DualPipe:
-        case Schedule::DualPipeV: { // (p/2-1)(F&B + B - 3W), F&B taken as F + B; DualPipeV has 2p positions on p GPUs
-            const double pairs = (pipeline.schedule == Schedule::DualPipe ? p / 2 : p) - 1;
-            return std::max(pairs * (1 + (1 - forward) - 3 * weights), 0.0);
-        }
-        }
-        return 0;
+        const double all = work.total();
+        const PassTimes times{work.forward / all, (work.inputGradients + work.recomputed) / all,
+                              work.weightGradients / all};
+        return all > 0 ? bubbleTime(m_working.pipeline, times) : 0;
     }
 
     const TrainingPlan& m_plan;

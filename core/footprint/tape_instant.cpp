@@ -2,6 +2,7 @@
 #include "footprint/tape_instant.h"
 
 #include "footprint/estimate.h"
+#include "footprint/outside.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_count.h"
 #include "footprint/tape_state.h"
@@ -459,7 +460,8 @@ Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& cali
     }
     footprint.engine = Engine::Instant;
     footprint.stages = stages;
-    footprint.fullestStage = fullestOf(stages);
+    addOutsideMemory(plan, footprint.stages);
+    footprint.fullestStage = fullestOf(footprint.stages);
     calibrate(footprint, calibration);
     return {};
 }

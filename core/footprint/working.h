@@ -49,8 +49,8 @@ struct StageWorking
 /// The layers a GPU of this stage holds under the schedule.
 [[nodiscard]] StageLayers stageLayers(const PipelineSplit& split, std::int64_t stage, Schedule schedule);
 
-/// Bytes of the CUDA context and the libraries outside the allocator. A prior: no dependable public figure exists for
-/// current GPUs, 400 to 600 MiB are usual (theory.md 6.1). Communication libraries are not in it.
+/// Bytes of the CUDA context. A prior: no dependable public figure exists for current GPUs, 400 to 600 MiB are usual
+/// (theory.md 6.1). outsideMemory() has what else is outside the allocator.
 inline constexpr Bytes contextPrior = mib(500);
 
 } // namespace headroom

@@ -3,6 +3,7 @@
 
 #include "footprint/estimate.h"
 #include "footprint/footprint.h"
+#include "footprint/step_time.h"
 #include "insight/run_summary.h"
 #include "plan/training_plan.h"
 #include "runlog/run.h"
@@ -33,6 +34,7 @@ struct Mend
     Text label; ///< "Micro-batch 2 → 1, accumulate 16"
     std::vector<PlanEdit> edits;
     std::optional<Bytes> predictedPeak; ///< device bytes of the fullest stage
+    std::optional<RelativeStepTime> stepTime; ///< against the plan as it stands
 };
 
 /// A sentence about the run with what proves it.

@@ -26,13 +26,16 @@ std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<P
     if (!plan) {
         return std::nullopt;
     }
-    Mend mend{std::move(label), std::move(edits), std::nullopt};
+    Mend mend{std::move(label), std::move(edits), std::nullopt, std::nullopt};
     Footprint footprint;
     if (situation.footprint != nullptr) {
         if (!situation.estimator(*plan, situation.calibration, footprint)) {
             return std::nullopt;
         }
         mend.predictedPeak = footprint.fullest().device;
+        if (const auto ratio = relativeStepTime(*situation.plan, *plan)) {
+            mend.stepTime = *ratio;
+        }
     }
     return mend;
 }

@@ -42,7 +42,7 @@ void notLegal(const Situation& situation, std::vector<Finding>& findings);
 // mend.cpp: what a plan edit would do
 /// The plan with the edits made, origin Edited; null when one of them is not a legal value.
 [[nodiscard]] std::optional<TrainingPlan> edited(const TrainingPlan& plan, const std::vector<PlanEdit>& edits);
-/// A mend with its predicted peak; null when the edited plan cannot be estimated.
+/// A mend with its predicted peak and what it costs in time; null when the edited plan cannot be estimated.
 [[nodiscard]] std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<PlanEdit> edits);
 /// Halves the micro-batch and doubles the accumulation, so that the global batch stays; null at micro-batch 1 or an odd
 /// one.

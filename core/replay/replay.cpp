@@ -3,7 +3,6 @@
 
 #include "footprint/tape_instant.h"
 #include "footprint/tape_walk.h"
-#include "footprint/working.h"
 #include "replay/replay_reader.h"
 
 #include <algorithm>
@@ -55,15 +54,17 @@ StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, 
 
 void takeReplay(const StageReplay& replay, StageFootprint& stage)
 {
+    const Bytes outside = stage.component(Component::Context); // no business of the allocator
     stage.components = replay.components;
-    stage.components[static_cast<std::size_t>(Component::Context)] = contextPrior;
+    stage.components[static_cast<std::size_t>(Component::Context)] = outside;
     stage.phases = replay.phases;
     stage.steadyAllocated = replay.steadyAllocated;
     stage.firstStepPeakAllocated = replay.firstStepPeakAllocated;
     stage.peakAllocated = replay.peakAllocated;
     stage.peakReserved = replay.peakReserved;
     stage.peakPhase = replay.peakPhase;
-    stage.device = replay.peakReserved + contextPrior;
+    stage.device = replay.peakReserved + outside;
+    stage.intervals.reset();
 }
 
 std::optional<Text> objectionToReplay(const ModelProgram& program)

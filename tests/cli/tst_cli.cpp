@@ -7,6 +7,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
+#include <string>
+
 namespace {
 
 struct Outcome
@@ -58,6 +61,8 @@ private slots:
     void lossTellsWhatDiffers_data();
     void lossTellsWhatDiffers();
     void reportIsWritten();
+    void estimateTellsHowSureItIs();
+    void estimateFitsTheTerminal();
     void logFindsThePeaks();
     void checkHolds_data();
     void checkHolds();
@@ -142,6 +147,17 @@ void TestCli::estimateTells_data()
     row("fits", {"--capacity", "80GiB"}, 0, "Fits: stage 0 peaks at 7.25 GiB of 80.00 GiB");
     row("does not fit", {"--capacity", "6GiB"}, 1, "Does not fit: stage 0 peaks at 7.25 GiB of 6.00 GiB");
     row("no capacity", {}, 0, "No GPU is named");
+    // A measured k is good for 3 % of 1.5 GiB, the logits are 0.57 GiB and the allocator's cache 8 % at most.
+    row("may not fit", {"--capacity", "7.5GiB"}, 0,
+        "Close: stage 0 peaks at 7.25 GiB of 7.50 GiB in backward, 0.25 GiB left");
+    row("may yet fit", {"--capacity", "7.2GiB"}, 1, "it may yet fit");
+    row("reasons", {}, 0, "Activations that were measured hold within about 3 %");
+    row("assumptions", {}, 0, "model.tied_embeddings");
+    // Three passes become four but for the output layer: 654,311,424 of 756,711,424 operations a token.
+    row("what a setting costs", {"--set", "recompute.enabled=true", "--set", "recompute.granularity=full"}, 0,
+        "1.29 × the time for the same samples: recompute +29 %");
+    row("a setting that changes nothing", {"--set", "batch.micro=2", "--capacity", "80GiB"}, 0,
+        "72.75 GiB left.\n\nPeaks");
     row("a setting", {"--set", "train.micro_batch_size=4"}, 0, "8.75 GiB");
     row("two stages, in flight", {"--set", "parallel.pipeline_parallel_size=2", "--working"}, 0, "min(m, p");
     row("a preset", {"--model", "gpt2"}, 0, "124,439,808");
@@ -252,6 +268,47 @@ void TestCli::reportIsWritten()
     QVERIFY(file.open(QIODevice::ReadOnly));
     QVERIFY(file.readAll().contains("<svg"));
     QCOMPARE(run({"report", "a.yaml", "-o", "missing/r.html"}).code, 2);
+}
+
+void TestCli::estimateTellsHowSureItIs()
+{
+    const auto json = run({"estimate", "a.yaml", "--model", "llama-3-8b", "--gpu", "h100-80gb", "--json", "--set",
+                           "parallel.pipeline_parallel_size=4"})
+                          .json();
+    QCOMPARE(json["stages"].size(), std::size_t{4});
+    for (const auto& stage : json["stages"]) {
+        for (const std::string figure : {"peak_allocated", "peak_reserved", "device"}) {
+            const auto central = stage[figure + "_bytes"].get<qint64>();
+            QVERIFY(stage[figure + "_low_bytes"].get<qint64>() <= central);
+            QVERIFY(stage[figure + "_high_bytes"].get<qint64>() >= central);
+        }
+    }
+    QCOMPARE(json["fit"].get<std::string>(), std::string("fits"));
+    QVERIFY(!json["uncertainty"].empty());
+    for (const auto& reason : json["uncertainty"]) {
+        QVERIFY(!reason["text"].get<std::string>().empty());
+        QVERIFY(reason["below_bytes"].get<qint64>() >= 0 && reason["above_bytes"].get<qint64>() >= 0);
+    }
+    QCOMPARE(json["assumptions"][0]["alternatives"][0]["stage_changes_bytes"].size(), std::size_t{4});
+    const auto& time = json["relative_step_time"];
+    QCOMPARE(time["gpus_ratio"].get<double>(), 4.0);
+    double sum = 1;
+    for (const auto& part : time["parts"]) {
+        sum += part.get<double>();
+    }
+    QVERIFY(std::abs(sum - time["ratio"].get<double>()) < 1e-9);
+    QVERIFY(json["original_device_bytes"].get<qint64>() > json["stages"][0]["device_bytes"].get<qint64>());
+    QVERIFY(run({"estimate", "a.yaml", "--json"}).json()["relative_step_time"].is_null());
+}
+
+/// A terminal of a hundred columns shows the report without wrapping it.
+void TestCli::estimateFitsTheTerminal()
+{
+    const Outcome outcome = run({"estimate", "a.yaml", "--model", "llama-3-8b", "--capacity", "20GiB", "--set",
+                                 "parallel.pipeline_parallel_size=4", "--set", "train.micro_batch_size=16"});
+    for (const QByteArray& line : outcome.out.split('\n')) {
+        QVERIFY2(QString::fromUtf8(line).size() <= 100, line);
+    }
 }
 
 void TestCli::logFindsThePeaks()

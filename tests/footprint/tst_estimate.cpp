@@ -417,7 +417,8 @@ void EstimateTest::tensorParallelismNeverAdds()
     for (const char* size : {"2", "4", "8", "16", "32"}) {
         const Footprint now = estimated(planOf({{"parallel.tp", size}}, plan));
         for (std::size_t stage = 0; stage < now.stages.size(); ++stage) {
-            for (std::size_t i = 0; i < now.stages[stage].components.size(); ++i) {
+            // The context comes last: a group more has its own communicator.
+            for (std::size_t i = 0; i + 1 < now.stages[stage].components.size(); ++i) {
                 QVERIFY2(now.stages[stage].components[i] <= before.stages[stage].components[i], size);
             }
         }
