@@ -165,7 +165,7 @@ Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, 
     footprint.stages.resize(static_cast<std::size_t>(split->stages()));
     footprint.fullestStage = 0;
     StageWorking fullest;
-    const Bytes outside = outsideMemory(plan).central();
+    const Bytes outside = outsideMemory(plan, working.split).central();
     for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
         const auto index = static_cast<std::int64_t>(i);
         const StageWorking stage = stageWorking(working, *split, index);

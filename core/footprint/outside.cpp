@@ -5,7 +5,6 @@
 #include "footprint/tape_shape.h"
 #include "footprint/tape_torch.h"
 #include "footprint/working.h"
-#include "plan/batch.h"
 
 #include <algorithm>
 
@@ -35,9 +34,12 @@ Prior times(const Prior& one, std::int64_t count)
 /// issue 1685), few over a network.
 Prior exchangeOf(const TrainingPlan& plan)
 {
+    if (plan.moe.experts.value <= 0) {
+        return {};
+    }
     const std::int64_t ranks = std::clamp<std::int64_t>(plan.parallel.ep.value, 1, 1 << 20);
     const std::string& dispatcher = plan.moe.dispatcher.value;
-    if (plan.moe.experts.value <= 0 || ranks <= 1 || (dispatcher != "alltoall" && dispatcher != "flex")) {
+    if (ranks <= 1 || (dispatcher != "alltoall" && dispatcher != "flex")) {
         return {};
     }
     const std::int64_t inNode = std::min(ranks, gpusOfNode) - 1;
@@ -48,13 +50,12 @@ Prior exchangeOf(const TrainingPlan& plan)
 
 } // namespace
 
-std::int64_t communicators(const TrainingPlan& plan)
+std::int64_t communicators(const TrainingPlan& plan, const Split& split)
 {
-    const std::string_view profile = profileOf(plan);
-    const Split split = splitOf(plan);
-    if (worldSize(plan) <= 1) {
+    if (std::max({split.tensor, split.data, split.context, split.pipeline, split.expert}) <= 1) {
         return 0;
     }
+    const std::string_view profile = profileOf(plan);
     if (profile == "deepspeed-pipeline") {
         return 8; // its grid adds data, model, slice and two point-to-point groups to Megatron's own
     }
@@ -70,20 +71,19 @@ std::int64_t communicators(const TrainingPlan& plan)
     return count;
 }
 
-OutsideMemory outsideMemory(const TrainingPlan& plan)
+OutsideMemory outsideMemory(const TrainingPlan& plan, const Split& split)
 {
     OutsideMemory result;
     result.context = contextOf(plan);
-    result.communicators = communicators(plan);
+    result.communicators = communicators(plan, split);
     // Reports run from 0.3 to 0.7 GB for each (theory.md 6.2).
     result.communication = times({Bytes{300'000'000}, Bytes{500'000'000}, Bytes{700'000'000}}, result.communicators);
     result.exchange = exchangeOf(plan);
     return result;
 }
 
-void addOutsideMemory(const TrainingPlan& plan, std::vector<StageFootprint>& stages)
+void setOutsideMemory(Bytes outside, std::vector<StageFootprint>& stages)
 {
-    const Bytes outside = outsideMemory(plan).central();
     for (StageFootprint& stage : stages) {
         stage.components[static_cast<std::size_t>(Component::Context)] = outside;
         stage.device = {(Elements(stage.peakReserved.value) + outside.value).value()};

@@ -23,17 +23,17 @@ struct OutsideMemory
 
     [[nodiscard]] Bytes central() const { return context.central + communication.central + exchange.central; }
 };
-[[nodiscard]] OutsideMemory outsideMemory(const TrainingPlan& plan);
+[[nodiscard]] OutsideMemory outsideMemory(const TrainingPlan& plan, const Split& split);
 
 /// Groups of GPUs that exchange data: tensor, data, context, pipeline, tied embedding, norm and overflow of a split
 /// model, experts and their replicas (megatron/core/parallel_state.py); one GPU has none.
-[[nodiscard]] std::int64_t communicators(const TrainingPlan& plan);
+[[nodiscard]] std::int64_t communicators(const TrainingPlan& plan, const Split& split);
 
 /// NCCL's buffers of one connection on one channel: LL 512 KiB, LL128 4.6875 MiB and Simple 4 MiB on the receiving side
 /// and the sender's 2 MiB, rounded to 2 MiB (NCCL src/transport/p2p.cc).
 inline constexpr Bytes ncclConnection = mib(12);
 
 /// Sets what is outside the allocator on every stage, and the device figures.
-void addOutsideMemory(const TrainingPlan& plan, std::vector<StageFootprint>& stages);
+void setOutsideMemory(Bytes outside, std::vector<StageFootprint>& stages);
 
 } // namespace headroom

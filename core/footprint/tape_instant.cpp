@@ -459,8 +459,9 @@ Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& cali
         return {};
     }
     footprint.engine = Engine::Instant;
+    const Bytes outside = footprint.fullest().component(Component::Context); // no matter of the tapes
     footprint.stages = stages;
-    addOutsideMemory(plan, footprint.stages);
+    setOutsideMemory(outside, footprint.stages);
     footprint.fullestStage = fullestOf(footprint.stages);
     calibrate(footprint, calibration);
     return {};

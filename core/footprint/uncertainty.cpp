@@ -163,7 +163,7 @@ public:
 
     void addOutside()
     {
-        const OutsideMemory outside = outsideMemory(m_plan);
+        const OutsideMemory outside = outsideMemory(m_plan, splitOf(m_plan));
         const auto marginOf = [](const Prior& prior) {
             return [prior](const StageFootprint&) {
                 return Interval{prior.central - prior.low, prior.high - prior.central};

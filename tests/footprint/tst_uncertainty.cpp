@@ -56,6 +56,11 @@ TrainingPlan expertPlan(test::FieldTexts own = {})
                               {"moe.grouped_gemm", "true"}}));
 }
 
+OutsideMemory outside(const TrainingPlan& plan)
+{
+    return outsideMemory(plan, splitOf(plan));
+}
+
 struct Described
 {
     Footprint footprint;
@@ -145,26 +150,26 @@ void TestUncertainty::countsCommunicators_data()
 void TestUncertainty::countsCommunicators()
 {
     QFETCH(TrainingPlan, plan);
-    QTEST(static_cast<qint64>(communicators(plan)), "count");
+    QTEST(static_cast<qint64>(communicators(plan, splitOf(plan))), "count");
 }
 
 /// theory.md 6.1 and 6.2, cases N01 and N02.
 void TestUncertainty::outsideTheAllocator()
 {
     QCOMPARE(ncclConnection.value, qint64{12582912});
-    const OutsideMemory alone = outsideMemory(llama3Of8B());
+    const OutsideMemory alone = outside(llama3Of8B());
     QCOMPARE(alone.context.low, mib(400));
     QCOMPARE(alone.context.high, mib(600));
     QCOMPARE(alone.central(), mib(500));
-    const OutsideMemory experts = outsideMemory(expertPlan());
+    const OutsideMemory experts = outside(expertPlan());
     QCOMPARE(experts.exchange.central.value, qint64{2818572288}); // 7 peers, 32 channels
     QCOMPARE(experts.communication.low.value, experts.communicators * 300'000'000);
     QCOMPARE(experts.communication.high.value, experts.communicators * 700'000'000);
-    QCOMPARE(outsideMemory(expertPlan({{"moe.dispatcher", "allgather"}})).exchange.high.value, qint64{0});
+    QCOMPARE(outside(expertPlan({{"moe.dispatcher", "allgather"}})).exchange.high.value, qint64{0});
     // Eager kernel loading, on a V100 (theory_frameworks.md 2.5).
     const TrainingPlan old
         = planOf({{"implementation.profile", "megatron-2.4"}, {"hardware.gpu", "v100-32gb"}}, llama3Of8B());
-    QCOMPARE(outsideMemory(old).context.central, mib(1271));
+    QCOMPARE(outside(old).context.central, mib(1271));
     const Described result = described(expertPlan());
     QCOMPARE(result.footprint.fullest().component(Component::Context), experts.central());
     QCOMPARE(result.footprint.fullest().device, result.footprint.fullest().peakReserved + experts.central());
