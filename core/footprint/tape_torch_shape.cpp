@@ -208,7 +208,7 @@ void readTrained(const TrainingPlan& plan, TorchShape& shape)
     shape.adapterCompute = shape.sharding == TorchSharding::Fsdp && plan.precision.reduce.isKnown()
         ? shape.compute
         : shape.adapterElement;
-    shape.adapterSlots = std::max<std::int64_t>(plan.lora.slots.valueOr(1), 1);
+    shape.adapterSlots = std::max<std::int64_t>(plan.lora.adapterSlots.valueOr(1), 1);
     shape.adapterMoments = static_cast<double>(2 * shape.adapterElement);
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
 }

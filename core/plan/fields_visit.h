@@ -238,7 +238,7 @@ template <class Group, class Visitor> void visitLora(Group& group, Visitor&& vis
 {
     visit("lora.rank", group.rank);
     visit("lora.targets", group.targets);
-    visit("lora.slots", group.slots);
+    visit("lora.slots", group.adapterSlots);
     visit("lora.adapter_type", group.adapterType);
     visit("lora.dropout", group.dropout);
     visit("lora.trains_embeddings", group.trainsEmbeddings);

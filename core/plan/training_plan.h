@@ -181,7 +181,7 @@ struct LoraPlan
 {
     Count rank;
     Names targets; ///< modules with adapters, q_proj …; every linear layer of the blocks when not given
-    Count slots; ///< adapters held at once, of which one is trained
+    Count adapterSlots; ///< adapters held at once, of which one is trained
     Field<DataType> adapterType; ///< of the adapters' weights
     Real dropout;
     Flag trainsEmbeddings{false}; ///< copies of embedding and output layer are trained too (modules_to_save)
