@@ -14,6 +14,7 @@
 #include "plan/validity.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace headroom {
@@ -157,9 +158,27 @@ private:
     {
         ModuleGraph::Options result;
         result.gradients.element = c.element;
+        if (m_plan.shard.zeroStage.value >= 2) {
+            result.gradients.kind = GradientRule::Kind::Partition;
+            result.gradients.shard = c.element;
+            result.gradients.shards = c.optimizerShards;
+        }
         result.cublasWorkspace = c.cublasWorkspace;
         return result;
     }
+
+    /// ZeRO-3 gathers a module's weights around its forward and its backward.
+    [[nodiscard]] ModuleGraph::Options gathering(ModuleGraph::Options base, const Piece& piece) const
+    {
+        if (m_plan.shard.zeroStage.value == 3) {
+            base.gathered
+                = c.element * std::accumulate(piece.parameters.begin(), piece.parameters.end(), std::int64_t{0});
+        }
+        return base;
+    }
+
+    /// Embedding and output layer of a single stage are one matrix.
+    [[nodiscard]] int tiedGradient() const { return c.stages > 1 ? -1 : 0; }
 
     /// What travels with every micro-batch: the attention mask, which DeepSpeed's pipeline hands on as a tensor of the
     /// model's type beside the logical one.
@@ -181,18 +200,26 @@ private:
         const std::int64_t rows = c.tokens();
         const std::int64_t bytes = rows * c.hidden * c.element;
         Operation lookup{.kind = ResidualStream, .bytes = bytes, .reads = {graph.input()}};
-        lookup.weight = (c.vocab + c.positions) * c.hidden;
+        lookup.weight = c.vocab * c.hidden;
+        lookup.sharedWeight = tiedGradient();
         Tensor stream = graph.apply(std::move(lookup));
+        if (c.positions > 0) {
+            stream = graph.apply({.kind = ResidualStream,
+                                  .bytes = bytes,
+                                  .reads = {stream},
+                                  .passesGradient = true,
+                                  .weight = c.positions * c.hidden});
+        }
         if (c.hasHiddenDropout) {
             stream = graph.apply(
                 {.kind = ResidualStream, .bytes = bytes, .reads = {stream}, .keeps = {{DropoutMask, rows * c.hidden}}});
         }
         TapeWriter writer(piece.tape, m_program.persistents);
-        graph.write(options(), writer);
         piece.parameters = {c.vocab * c.hidden};
         if (c.positions > 0) {
             piece.parameters.push_back(c.positions * c.hidden);
         }
+        graph.write(gathering(options(), piece), writer);
     }
 
     void writeBlock()
@@ -203,10 +230,10 @@ private:
         ModuleGraph::Options blockOptions = options();
         blockOptions.keepsInput = c.checkpointGroup > 0;
         TapeWriter writer(piece.tape, m_program.persistents);
-        graph.write(blockOptions, writer);
         const std::int64_t width = c.heads * c.headDim;
         const std::int64_t h = c.hidden;
         piece.parameters = {h, h, 3 * width * h, 3 * width, width * h, h, h, h, c.ffn * h, c.ffn, c.ffn * h, h};
+        graph.write(gathering(blockOptions, piece), writer);
     }
 
     /// Cross entropy of megatron/mpu: the logits once more in fp32, softmax and its gradient in their place.
@@ -215,15 +242,18 @@ private:
         Piece& piece = m_program.pieces[head];
         ModuleGraph graph(c.boundaryBytes(), true);
         GptModules modules(c, graph);
-        const Tensor logits = modules.linear(modules.norm(graph.input()), Logits, c.hidden, c.vocab);
+        const Tensor logits = modules.linear(modules.norm(graph.input()), Logits, c.hidden, c.vocab, tiedGradient());
         const Tensor softmax = graph.apply(
             {.kind = LogitsSoftmax, .bytes = c.tokens() * c.vocab * 4, .reads = {logits}, .savesResult = true});
         graph.apply({.kind = LossTerms, .bytes = c.tokens() * 8, .reads = {softmax}, .passesGradient = true});
         ModuleGraph::Options headOptions = options();
         headOptions.hasOutput = false;
         TapeWriter writer(piece.tape, m_program.persistents);
-        graph.write(headOptions, writer);
-        piece.parameters = {c.hidden, c.hidden, c.vocab * c.hidden}; // a copy of the embedding
+        piece.parameters = {c.hidden, c.hidden};
+        if (c.stages > 1) {
+            piece.parameters.push_back(c.vocab * c.hidden); // a copy of the embedding
+        }
+        graph.write(gathering(headOptions, piece), writer);
     }
 
     void fillStage(std::size_t index, std::size_t count, std::int64_t layers, std::int64_t first, StageProgram& stage)
@@ -240,7 +270,8 @@ private:
             chunk.runs.push_back({embedding, 1, 0});
         }
         if (layers > 0) {
-            chunk.runs.push_back({block, layers, c.checkpointGroup});
+            chunk.runs.push_back(
+                {block, layers, c.checkpointGroup, c.checkpointGroup > 0 && m_plan.recompute.offloadInputs.value});
         }
         if (!chunk.sends) {
             chunk.runs.push_back({head, 1, 0});
@@ -265,12 +296,13 @@ private:
             events.push_back(
                 {std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512), Tape::Op::Allocate, kind, 0});
         };
-        const bool isSharded = c.optimizerShards > 1 || m_plan.shard.zeroStage.value == 1;
+        const std::int64_t zero = m_plan.shard.zeroStage.value;
+        const bool isSharded = c.optimizerShards > 1 || zero > 0;
         const bool hasWholeGradients = !m_isPlain && c.gradient == 4;
         std::int64_t all = 0;
         for (const std::int64_t elements : parameterTensors(m_program, stage)) {
             all += elements;
-            add(tensors.resident, Parameters, elements * c.element);
+            add(tensors.resident, Parameters, elements * c.element / (zero == 3 ? c.optimizerShards : 1));
             if (!isSharded) {
                 add(tensors.resident, Master, elements * c.master);
                 add(tensors.created, Moments, elements * c.firstMoment);
@@ -292,9 +324,13 @@ private:
             add(tensors.resident, Moments, share * (c.firstMoment + c.secondMoment));
         }
         if (isSharded && !hasWholeGradients) {
-            add(tensors.temporaries, OptimizerTemporary, share * c.element);
-            add(tensors.temporaries, OptimizerTemporary, share * 4);
-            add(tensors.temporaries, ReduceBuffer, std::min<std::int64_t>(500'000'000, all) * c.element);
+            // Stage 3 steps over sub-groups and makes their fp32 gradients as a list and once more flat.
+            constexpr std::int64_t bucket = 500'000'000, subGroup = 1'000'000'000;
+            const std::int64_t stepped = zero == 3 ? std::min(share, subGroup) : share;
+            add(tensors.temporaries, OptimizerTemporary, stepped * (zero == 3 ? 4 : c.element));
+            add(tensors.temporaries, OptimizerTemporary, stepped * 4);
+            // Stage 1 makes the bucket for the reduction and drops it.
+            add(zero > 1 ? tensors.resident : tensors.temporaries, ReduceBuffer, std::min(bucket, all) * c.element);
         } else if (!m_isPlain && !hasWholeGradients) {
             add(tensors.temporaries, OptimizerTemporary, all * 4);
         }
@@ -315,12 +351,14 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
              std::pair{model.gatedMlp.value || !model.layerNorm.valueOr(true), "models other than GPT"},
              std::pair{model.kvHeads.isKnown() && model.kvHeads.value != model.heads.value, "grouped keys and values"},
              std::pair{!model.tiedEmbeddings.valueOr(true), "an output layer of its own"},
-             std::pair{plan.parallel.pp.value <= 1, "a single pipeline stage"},
              std::pair{plan.parallel.vpp.value > 1, "interleaved pipelines"},
              std::pair{splitsBackward(plan.parallel.schedule.value), "this pipeline schedule"},
              std::pair{plan.parallel.sp.value, "sequence parallelism"},
              std::pair{plan.parallel.cp.value > 1, "context parallelism"},
-             std::pair{plan.shard.zeroStage.value > (isPlain ? 0 : 1), "this ZeRO stage"},
+             std::pair{plan.shard.zeroStage.value > (isPlain                          ? 0
+                                                         : plan.parallel.pp.value > 1 ? 1
+                                                                                      : 3),
+                       "this ZeRO stage"},
              std::pair{plan.shard.fsdp.value || plan.shard.distOpt.value, "this sharding"},
              std::pair{shape.element != 2, "training in fp32"},
              std::pair{isRecomputed && plan.recompute.granularity.value == Granularity::Selective,
@@ -362,7 +400,7 @@ Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile
                             {std::to_string(shape->layers), std::to_string(shape->stages)}});
     }
     program.shape = *shape;
-    program.shape.optimizerShards = plan.shard.zeroStage.value == 1 ? shape->data : 1;
+    program.shape.optimizerShards = plan.shard.zeroStage.value >= 1 ? shape->data : 1;
     program.shape.keepsStageOutputs = profile == plainProfile;
     GptPipeline(plan, profile == plainProfile, program).build(layers);
     return {};

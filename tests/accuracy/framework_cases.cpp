@@ -66,6 +66,8 @@ public:
             readLitGpt();
         } else if (framework == "InternEvo") {
             readInternEvo();
+        } else if (contains(framework, "VocabularyParallelism")) {
+            readVocabularyParallelism();
         } else if (contains(framework, "Galvatron")) {
             readGalvatron();
         } else if (contains(framework, "Qwen")) {
@@ -306,6 +308,23 @@ private:
         setState("bf16", "bf16", "fp32", "fp32");
     }
 
+    /// pretrain_gpt.sh: Megatron-Core with flash attention, fp16, no dropout, the distributed optimizer on one replica.
+    void readVocabularyParallelism()
+    {
+        set("implementation.profile", "megatron-te");
+        set("precision.recipe", "megatron-fp16");
+        set("shard.dist_opt", "true");
+        set("attention.impl", "flash");
+        for (const char* field : {"model.layer_norm", "model.attn_bias", "model.mlp_bias", "model.learned_positions"}) {
+            set(field, "true");
+        }
+        set("model.rope", "false");
+        set("model.max_pos", text(m_node["model"]["seq"]));
+        if (text(m_node["parallel"]["schedule"]) != "1F1B") {
+            m_case.missing = "vocabularies or layers that are spread over the stages";
+        }
+    }
+
     void readGalvatron()
     {
         set("implementation.profile", "galvatron");
@@ -407,6 +426,9 @@ private:
             set("parallel.loss_in_split", "true");
         }
         readOutside(isPlain);
+        if (text(m_node["sharding"]["zero_stage"]) == "3") {
+            set("recompute.offload_inputs", "true"); // the stored inputs alone would exceed the card
+        }
         m_case.isFirstStep = id.ends_with("ds-on");
         if (id.ends_with("ds-off")) {
             m_case.missing = "a report after the first step";
@@ -469,9 +491,20 @@ bool hasProfile(std::string_view framework)
     const bool isBigScience
         = framework.find("BigScience") != std::string_view::npos || framework.starts_with("Megatron-DeepSpeed 3D");
     return isBigScience || framework.starts_with("torchtitan") || framework == "torchtune" || framework == "prime-rl"
-        || framework == "LitGPT" || framework == "InternEvo" || framework.find("Galvatron") != std::string_view::npos
-        || framework.starts_with("Qwen") || framework.starts_with("HF PEFT")
-        || framework.starts_with("ms-swift (transformers");
+        || framework == "LitGPT" || framework == "InternEvo"
+        || framework.find("VocabularyParallelism") != std::string_view::npos
+        || framework.find("Galvatron") != std::string_view::npos || framework.starts_with("Qwen")
+        || framework.starts_with("HF PEFT") || framework.starts_with("ms-swift (transformers");
+}
+
+/// "https://github.com/OWNER/…" without what follows the owner.
+std::string publisherOf(const std::string& source)
+{
+    std::size_t end = 0;
+    for (int slashes = 0; slashes < 4 && end != std::string::npos; ++slashes) {
+        end = source.find('/', end + (slashes > 0 ? 1 : 0));
+    }
+    return source.substr(0, end);
 }
 
 /// The other reading of the primary figure, where the source does not tell its divisor.
@@ -486,7 +519,7 @@ double decimalReading(const YAML::Node& node)
     return 0;
 }
 
-/// A table has one divisor. Where a row of it would exceed its card in GiB, it counts in 10^9.
+/// Who publishes in one place counts in one unit. Where a row would exceed its card in GiB, GB are 10^9 bytes.
 void chooseUnits(std::vector<FrameworkCase>& cases)
 {
     std::set<std::string> decimal;
@@ -494,11 +527,11 @@ void chooseUnits(std::vector<FrameworkCase>& cases)
         const Count& capacity = entry.plan.hardware.capacityBytes;
         if (entry.decimalGib > 0 && capacity.isKnown()
             && entry.measuredGib * (1 << 30) > static_cast<double>(capacity.value)) {
-            decimal.insert(entry.framework);
+            decimal.insert(entry.publisher);
         }
     }
     for (FrameworkCase& entry : cases) {
-        if (decimal.contains(entry.framework) && entry.decimalGib > 0) {
+        if (decimal.contains(entry.publisher) && entry.decimalGib > 0) {
             entry.measuredGib = entry.decimalGib;
         }
     }
@@ -519,7 +552,8 @@ std::vector<FrameworkCase> frameworkCases(const std::string& file)
         entry.id = text(node["id"]);
         entry.framework = text(node["framework"]);
         entry.kind = text(node["task"]);
-        if (!isReady || !hasProfile(entry.framework) || !primary["gib"] || primary["gib"].IsNull()) {
+        entry.publisher = publisherOf(text(node["source"]));
+        if (!isReady || !primary["gib"] || primary["gib"].IsNull()) {
             continue;
         }
         entry.metric = text(primary["metric"]);
@@ -530,7 +564,11 @@ std::vector<FrameworkCase> frameworkCases(const std::string& file)
                 entry.stagesGib.push_back(stage["max_allocated_gib"].as<double>());
             }
         }
-        CaseReader(node, entry).read();
+        if (hasProfile(entry.framework)) {
+            CaseReader(node, entry).read();
+        } else {
+            entry.missing = "a reader of the settings of " + entry.framework;
+        }
         cases.push_back(std::move(entry));
     }
     chooseUnits(cases);

@@ -12,7 +12,7 @@ namespace headroom::accuracy {
 /// One published run of a framework other than Megatron-LM, from measured/cases.yaml.
 struct FrameworkCase
 {
-    std::string id, framework, kind, metric;
+    std::string id, framework, publisher, kind, metric;
     double measuredGib = 0; ///< 2^30
     double decimalGib = 0; ///< the same figure where its GB may be 10^9; 0: they are not
     std::vector<double> stagesGib; ///< peaks of all stages, where published
@@ -22,7 +22,7 @@ struct FrameworkCase
     std::string missing; ///< what the case does not say, or what no field of a plan says; empty: the plan is complete
 };
 
-/// The cases that are ready for an estimator and whose framework has a profile here; empty without the file.
+/// The cases that are ready for an estimator; empty without the file.
 [[nodiscard]] std::vector<FrameworkCase> frameworkCases(const std::string& file);
 
 } // namespace headroom::accuracy

@@ -61,10 +61,10 @@ ModelProgram programOf(const TrainingPlan& plan)
     return program;
 }
 
-/// Bytes per token that a block keeps after its forward; the input counts where its backward frees it.
-double keptPerToken(const ModelProgram& program)
+/// Bytes per token that a piece keeps after its forward; the input counts where its backward frees it.
+double keptPerToken(const ModelProgram& program, std::size_t piece = 1)
 {
-    const Tape& tape = program.pieces[1].tape;
+    const Tape& tape = program.pieces[piece].tape;
     std::int64_t bytes = 0;
     for (const Tape::Event& saved : tape.saved) {
         bytes += saved.bytes;
@@ -93,12 +93,17 @@ class TestTorchTapes : public QObject
 private slots:
     void keeps_data();
     void keeps();
+    void keepsOfExperts();
+    void keepsOfImages();
     void state_data();
     void state();
     void refuses_data();
     void refuses();
     void composes_data();
     void composes();
+    void stagesShareTheModel_data();
+    void stagesShareTheModel();
+    void expertRanksShareExperts();
 };
 
 void TestTorchTapes::keeps_data()
@@ -112,6 +117,16 @@ void TestTorchTapes::keeps_data()
     QTest::newRow("A10 Llama-3-8B, repeated") << planOf(llama3, "hf-sdpa") << repeated;
     QTest::newRow("A10 Llama-3-8B, as they are") << planOf(llama3, "hf-flash") << repeated - 2 * 2 * (4096 - 1024);
     // theory.md 3.6: 6 bytes a score in place of the statistics; the result once more where heads move behind tokens.
+    // modeling_deepseek_v3.py: both latents are normed like a stream of their width; q and k are assembled anew, the
+    // value is a view of the up-projection of keys and values.
+    TrainingPlan latent = planOf({27, 2048, 10944, 16, 16, 102400, false}, "hf-flash");
+    latent.mla.kvLoraRank = Count(512);
+    latent.mla.qLoraRank = Count(1536);
+    latent.mla.qkNopeDim = latent.mla.vDim = Count(128);
+    latent.mla.qkRopeDim = Count(64);
+    QTest::newRow("latent attention") << latent
+                                      << 2.0 * (8 * 2048 + 4) + 8 * 1536 + 4 + 8 * 512 + 4 + 4 * 16 * 192 + 2 * 16 * 256
+            + 2 * 16 * 128 + 4 * 16 + 8 * 10944;
     QTest::newRow("explicit scores") << planOf(llama2, "hf-eager") << 186504.0 + 6.0 * 32 * tokens - 4 * 32;
 
     TrainingPlan frozen = planOf(llama2, "hf-sdpa");
@@ -151,6 +166,40 @@ void TestTorchTapes::keeps()
     QFETCH(TrainingPlan, plan);
     QFETCH(double, bytesPerToken);
     QCOMPARE(keptPerToken(programOf(plan)), bytesPerToken);
+}
+
+/// theory_frameworks.md 5: a routed row keeps its gathered input 2h, 8f of the experts and, weighted in fp32, 4h; a
+/// token 4 bytes an expert. Beside that stand where its rows come from (8 twice a row) and their scores (4).
+void TestTorchTapes::keepsOfExperts()
+{
+    TrainingPlan plan = planOf({48, 2048, 6144, 32, 4, 151936, false}, "prime-rl");
+    plan.model.headDim = Count(128);
+    plan.moe.experts = Count(128);
+    plan.moe.topk = Count(8);
+    plan.moe.ffn = Count(768);
+    const double attention = 2 * (8 * 2048 + 4) + 2 * 2 * 32 * 128 + 4 * 4 * 128 + 4 * 32;
+    const double routed = 8 * (2 * 2048 + 8 * 768 + 4 * 2048 + 8 + 8 + 4) + 4 * 128;
+    QCOMPARE(keptPerToken(programOf(plan), 3), attention + routed);
+}
+
+/// theory.md 3.3 for a block with LayerNorm and GELU: two norms keep their input and output, 8 bytes a row; q, k, v and
+/// the result; 2f twice.
+void TestTorchTapes::keepsOfImages()
+{
+    TrainingPlan plan = planOf(llama2, "hf-sdpa");
+    plan.vision.layers = Count(24);
+    plan.vision.hidden = Count(1024);
+    plan.vision.ffn = Count(4096);
+    plan.vision.heads = Count(16);
+    plan.vision.patch = Count(14);
+    plan.vision.imageSize = Count(448);
+    plan.vision.learnedPositions = Flag(true);
+    plan.projector.type = Name("mlp");
+    const double patches = 1024;
+    const double kept = 2 * (4 * 1024 + 8) + 8 * 1024 + 4 * 16 + 4 * 4096;
+    QCOMPARE(keptPerToken(programOf(plan), 5), kept * patches / tokens);
+    plan.frozen.vision = Flag(true);
+    QCOMPARE(keptPerToken(programOf(plan), 5), 0.0);
 }
 
 void TestTorchTapes::state_data()
@@ -229,6 +278,11 @@ void TestTorchTapes::refuses_data()
     plan.vision.layers = Count(24);
     plan.vision.hidden = Count(1024);
     QTest::newRow("images") << plan << "the profile hf-flash does not describe images of unknown size";
+    plan = planOf(llama2, "torchtitan");
+    plan.parallel.pp = Count(4);
+    plan.batch.accum = Count(8);
+    plan.parallel.schedule = Field<Schedule>(Schedule::ZbH1);
+    QTest::newRow("schedule") << plan << "the profile torchtitan does not describe this pipeline schedule";
     plan = planOf(llama2, "hf-flash");
     plan.model.layers = Count();
     QTest::newRow("missing layers") << plan << "model.layers is not known";
@@ -288,6 +342,70 @@ void TestTorchTapes::composes()
     QVERIFY(estimator.run(less, small).has_value());
     QVERIFY(estimator.run(more, large).has_value());
     QVERIFY(small.front().peakAllocated < large.front().peakAllocated);
+}
+
+void TestTorchTapes::stagesShareTheModel_data()
+{
+    QTest::addColumn<int>("stages");
+    QTest::addColumn<int>("chunks");
+    QTest::newRow("4 stages") << 4 << 1;
+    QTest::newRow("4 stages of 2 chunks") << 4 << 2;
+    QTest::newRow("8 stages of 4 chunks") << 8 << 4;
+}
+
+/// Stages have the model's weights between them, and each holds less than the whole.
+void TestTorchTapes::stagesShareTheModel()
+{
+    QFETCH(int, stages);
+    QFETCH(int, chunks);
+    TrainingPlan plan = planOf(llama3, "torchtitan");
+    shardWithFsdp(plan, 8);
+    plan.batch.accum = Count(8);
+    const ModelProgram whole = programOf(plan);
+    InstantEstimator estimator;
+    std::vector<StageFootprint> alone, split;
+    QVERIFY(estimator.run(plan, alone).has_value());
+    plan.parallel.pp = Count(stages);
+    plan.parallel.vpp = Count(chunks);
+    plan.parallel.schedule = Field<Schedule>(chunks > 1 ? Schedule::Interleaved : Schedule::OneForwardOneBackward);
+    const ModelProgram program = programOf(plan);
+    QCOMPARE(program.stages.size(), static_cast<std::size_t>(stages));
+    std::int64_t parameters = 0, states = 0;
+    for (const StageProgram& stage : program.stages) {
+        parameters += parameterCount(program, stage);
+        states += sumOf(stage.tensors.resident) + sumOf(stage.tensors.created);
+    }
+    QCOMPARE(parameters, parameterCount(whole, whole.stages.front()));
+    const StageTensors& all = whole.stages.front().tensors;
+    QVERIFY(std::abs(states - sumOf(all.resident) - sumOf(all.created)) < 1'000'000);
+    QVERIFY(estimator.run(plan, split).has_value());
+    for (const StageFootprint& stage : split) {
+        QVERIFY(stage.steadyAllocated < alone.front().steadyAllocated);
+    }
+}
+
+/// Expert parallelism within the ranks that share the weights moves experts, it does not change how many bytes of them
+/// a rank keeps; it makes what is gathered smaller.
+void TestTorchTapes::expertRanksShareExperts()
+{
+    TrainingPlan plan = planOf({48, 2048, 6144, 32, 4, 151936, false}, "torchtitan");
+    plan.moe.experts = Count(128);
+    plan.moe.topk = Count(8);
+    plan.moe.ffn = Count(768);
+    shardWithFsdp(plan, 8);
+    const ModelProgram together = programOf(plan);
+    plan.parallel.ep = Count(4);
+    const ModelProgram apart = programOf(plan);
+    const auto resident = [](const ModelProgram& program) { return sumOf(program.stages.front().tensors.resident); };
+    QVERIFY(std::abs(resident(apart) - resident(together)) < 1'000'000);
+    const auto gathered = [](const ModelProgram& program) {
+        std::int64_t most = 0;
+        for (const Tape::Event& event : program.pieces[3].tape.forward) {
+            most = std::max(most, event.kind == TensorKind::GatheredParameters ? event.bytes : 0);
+        }
+        return most;
+    };
+    QVERIFY(2 * gathered(apart) < gathered(together));
 }
 
 QTEST_APPLESS_MAIN(TestTorchTapes)

@@ -138,7 +138,10 @@ namespace {
 double oracleTolerance(const accuracy::FrameworkCase& entry)
 {
     if (entry.framework.find("BigScience") != std::string::npos) {
-        return 0.005;
+        return entry.plan.shard.zeroStage.value == 3 ? 0.055 : 0.005; // it gathers two layers at once
+    }
+    if (entry.framework.find("VocabularyParallelism") != std::string::npos) {
+        return 0.02; // it leaves out tensors between stages
     }
     if (entry.framework == "Qwen-VL finetune.py") {
         return 0.18; // it adapts the encoder's layers too

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the accuracy report is made of: predictions beside measured runs.
+#pragma once
+
+#include "replay/replay.h"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace headroom::accuracy {
+
+struct Comparison
+{
+    std::string name, group, kind; ///< group: who published it; kind: what sort of run it is
+    double steadyError = 0; ///< predicted / measured - 1; 0 where no resident figure is published
+    double peakError = 0;
+    std::string largest; ///< tensors that fill the peak
+    std::string likely; ///< those whose size is closest to the difference
+    bool isInsideRouting = false; ///< measured peak between those of the lowest and highest usual routing load
+
+    [[nodiscard]] double worst() const { return std::max(std::abs(steadyError), std::abs(peakError)); }
+};
+
+struct Report
+{
+    std::vector<Comparison> comparisons;
+    std::map<std::string, std::vector<std::string>> notComputed; ///< by reason
+};
+
+/// Rows that reach one rank's experts, by those of balanced routing (theory_moe_cp.md section 4).
+constexpr double lowestLoad = 0.5, highestLoad = 1.5;
+
+inline const char* const megatronGroup = "Megatron-LM CI";
+
+/// Runs of Megatron-LM's own tests: megatron_ci.json of the folder. False without the file.
+[[nodiscard]] bool addMegatronRuns(const std::filesystem::path& folder, Report& report);
+/// Published runs of other frameworks: cases.yaml of the folder.
+void addFrameworkRuns(const std::filesystem::path& folder, Report& report);
+
+/// "fc1 output 31.2 %, …": what fills the peak.
+[[nodiscard]] std::string largestTensors(const StageReplay& replayed);
+/// The tensors, other than parameters and states, whose bytes come closest to `difference`.
+[[nodiscard]] std::string closestTensors(const StageReplay& replayed, double difference);
+
+} // namespace headroom::accuracy
