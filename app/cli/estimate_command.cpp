@@ -113,6 +113,9 @@ void printForPeople(const Options& options, const Inputs& inputs, const Report& 
     if (report.change) {
         fmt::print("{}", wrapped("", changeText(*report.change)));
     }
+    if (inputs.calibrated) {
+        fmt::print("{}", calibrationText(*inputs.calibrated, inputs.plan));
+    }
     if (!inputs.notEstimated.empty()) {
         fmt::print("Incomplete: {} changes what is allocated and is not estimated\n",
                    fmt::join(inputs.notEstimated, ", "));
@@ -152,6 +155,27 @@ Json fitJson(const Footprint& footprint)
     return fit ? Json(names[static_cast<std::size_t>(*fit)]) : Json(nullptr);
 }
 
+Json calibrationJson(const Calibrated& calibrated)
+{
+    Json suspects = Json::array();
+    for (const Suspect& suspect : calibrated.suspects) {
+        Json edits = Json::object();
+        for (const PlanEdit& edit : suspect.edits) {
+            edits[edit.field] = edit.value;
+        }
+        suspects.push_back({{"name", suspect.name.english()}, {"edits", std::move(edits)}, {"misfit", suspect.misfit}});
+    }
+    return Json{{"points", calibrated.residuals.size()},
+                {"activations_factor", calibrated.calibration.activations},
+                {"activations_factor_low", calibrated.activations.low},
+                {"activations_factor_high", calibrated.activations.high},
+                {"offset_bytes", calibrated.calibration.offset.value},
+                {"k", calibrated.k},
+                {"theory_k", calibrated.theoryK},
+                {"theory_misfit", calibrated.misfit},
+                {"suspects", std::move(suspects)}};
+}
+
 Json estimateJson(const Inputs& inputs, const Report& report)
 {
     const Footprint& footprint = report.footprint;
@@ -177,6 +201,7 @@ Json estimateJson(const Inputs& inputs, const Report& report)
         {"textbook", toJson(footprint.textbook)},
         {"uncertainty", toJson(report.uncertainty.reasons)},
         {"assumptions", toJson(report.uncertainty.assumptions, footprint.fullestStage)},
+        {"calibration", inputs.calibrated ? calibrationJson(*inputs.calibrated) : Json(nullptr)},
         {"original_device_bytes", report.change ? Json(report.change->device.value) : Json(nullptr)},
         {"relative_step_time", report.change && report.change->time ? toJson(*report.change->time) : Json(nullptr)},
         {"findings", toJson(report.findings)},

@@ -4,6 +4,7 @@
 #include "commands.h"
 
 #include "plan/fields.h"
+#include "runlog/read_log.h"
 #include "units/bytes.h"
 
 #include <fmt/format.h>
@@ -56,6 +57,38 @@ Result<void> applyHardware(const PlanOptions& options, const Knowledge& knowledg
     // A stated capacity is enough; only a card that has to supply it must be known.
     const auto resolved = resolveGpu(plan, knowledge.catalog);
     return plan.hardware.capacityBytes.isKnown() && options.gpu.empty() ? Result<void>{} : resolved;
+}
+
+/// The logs are of the files' own plan; what --set changes is what the calibration then predicts.
+Result<void> applyCalibration(const PlanOptions& options, Inputs& inputs)
+{
+    if (options.calibrate.empty()) {
+        return {};
+    }
+    const TrainingPlan& plan = inputs.original ? *inputs.original : inputs.plan;
+    std::vector<CalibrationPoint> points;
+    for (const std::string& path : options.calibrate) {
+        const std::vector<std::filesystem::path> paths{path};
+        const auto log = readLog(paths);
+        if (!log) {
+            return tl::unexpected(log.error());
+        }
+        if (log->isEmpty()) {
+            return failure(Text{HEADROOM_TR("core", "the log has no memory measurements")}, path, 0);
+        }
+        auto found = calibrationPoints(*log, summarise(*log), plan);
+        if (!found) {
+            return tl::unexpected(found.error());
+        }
+        points.insert(points.end(), found->begin(), found->end());
+    }
+    auto calibrated = calibrate(points);
+    if (!calibrated) {
+        return tl::unexpected(calibrated.error());
+    }
+    inputs.calibration = calibrated->calibration;
+    inputs.calibrated = std::move(*calibrated);
+    return {};
 }
 
 } // namespace
@@ -111,6 +144,11 @@ void addPlanOptions(CLI::App& command, PlanOptions& options)
     command.add_option("--world", options.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
     command.add_option("--k", options.k, "activation copies per layer, token and hidden unit")
         ->check(CLI::PositiveNumber);
+    command
+        .add_option("--calibrate", options.calibrate,
+                    "log of a run with this config: its measured peaks correct the estimate")
+        ->allow_extra_args(false)
+        ->take_all();
 }
 
 Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge)
@@ -149,6 +187,9 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
     if (!options.settings.empty() && applyHardware(options, knowledge, original)
         && !difference(original, inputs.plan).empty()) {
         inputs.original = std::move(original);
+    }
+    if (auto done = applyCalibration(options, inputs); !done) {
+        return tl::unexpected(done.error());
     }
     return inputs;
 }

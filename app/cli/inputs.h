@@ -3,6 +3,7 @@
 
 #include "config/open_plan.h"
 #include "footprint/footprint.h"
+#include "insight/calibrate.h"
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +23,7 @@ struct PlanOptions
     std::string capacity;
     std::int64_t world = 0;
     double k = 0;
+    std::vector<std::string> calibrate; ///< logs of runs with the files' own plan
 };
 
 /// The folder with the user's own formats, models and GPUs: $XDG_CONFIG_HOME/headroom or ~/.config/headroom.
@@ -40,11 +42,12 @@ struct Inputs
     TrainingPlan plan;
     std::optional<TrainingPlan> original; ///< without --set, where that changes something
     Calibration calibration;
+    std::optional<Calibrated> calibrated; ///< where it came from, with --calibrate
     std::vector<Problem> problems; ///< of all files, in order
     std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete
 };
 
-/// CONFIG…, --model, --set, --gpu, --capacity, --world, --k: the same for every command that needs a plan.
+/// CONFIG…, --model, --set, --gpu, --capacity, --world, --k, --calibrate: the same for every command that needs a plan.
 void addPlanOptions(CLI::App& command, PlanOptions& options);
 
 [[nodiscard]] Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge);

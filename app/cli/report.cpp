@@ -289,4 +289,40 @@ std::string verdictText(const Footprint& footprint)
     return fmt::format("{}: {}.", rest.value < 0 ? "Does not fit" : "Fits", figures);
 }
 
+std::string calibrationText(const Calibrated& calibrated, const TrainingPlan& plan)
+{
+    std::string text;
+    if (!calibrated.suspects.empty()) {
+        text += wrapped(
+            "Not calibrated: ",
+            fmt::format("the log looks as if {}; with that the estimate meets its peaks within {:.2g} %, so "
+                        "the difference is not put into a coefficient",
+                        calibrated.suspects.front().name.english(), calibrated.suspects.front().misfit * 100));
+        return text;
+    }
+    const Calibration& calibration = calibrated.calibration;
+    text += wrapped(
+        "Calibrated: ",
+        fmt::format("on {} measured peaks. Activations are {:.3f} × theory (95 %: {:.3f} to {:.3f}), k = {:.4g} "
+                    "where theory has {:.4g}; {} beside them (95 %: {} to {})",
+                    calibrated.residuals.size(), calibration.activations, calibrated.activations.low,
+                    calibrated.activations.high, calibrated.k, calibrated.theoryK, formatBytes(calibration.offset),
+                    formatBytes(calibrated.offsetLow), formatBytes(calibrated.offsetHigh)));
+    Footprint theory;
+    if (estimateInstantly(plan, {}, theory)) {
+        Footprint measured = theory;
+        calibrate(measured, calibration);
+        const std::size_t stage = measured.fullestStage;
+        const auto [low, high] = calibrated.predict(theory.stages[stage]);
+        text += wrapped("",
+                        fmt::format("Stage {}, allocated: {} by theory alone, {} by measurement (95 %: {} to {})",
+                                    stage, formatGib(theory.stages[stage].peakAllocated),
+                                    formatGib(measured.stages[stage].peakAllocated), formatGib(low), formatGib(high)));
+    }
+    for (const Text& remark : calibrated.remarks) {
+        text += wrapped("  ", remark.english());
+    }
+    return text;
+}
+
 } // namespace headroom::cli

@@ -3,6 +3,7 @@
 
 #include "footprint/estimate.h"
 #include "footprint/uncertainty.h"
+#include "insight/calibrate.h"
 #include "insight/finding.h"
 
 #include <string>
@@ -20,6 +21,8 @@ namespace headroom::cli {
 [[nodiscard]] std::string uncertaintyText(const Uncertainty& uncertainty, const Footprint& footprint);
 /// "1.33 × the time for the same samples: recompute +33 %", with the GPUs where their number changes.
 [[nodiscard]] std::string stepTimeText(const RelativeStepTime& time);
+/// What measured peaks made of the coefficients, and theory beside measurement for the fullest stage.
+[[nodiscard]] std::string calibrationText(const Calibrated& calibrated, const TrainingPlan& plan);
 /// The working, indented by depth.
 [[nodiscard]] std::string workingText(const std::vector<Term>& terms);
 /// "Fits: …", "Close: …, it may not fit", "Does not fit: …" or, without a capacity, where the peak is.

@@ -68,17 +68,6 @@ std::vector<std::string> commandsOf(const Options& options)
     return commands;
 }
 
-/// The plan without what --set changed.
-Result<TrainingPlan> originalOf(PlanOptions options, const Knowledge& knowledge)
-{
-    options.settings.clear();
-    auto inputs = openInputs(options, knowledge);
-    if (!inputs) {
-        return tl::unexpected(inputs.error());
-    }
-    return std::move(inputs->plan);
-}
-
 int run(const Options& options)
 {
     const Knowledge knowledge;
@@ -86,10 +75,7 @@ int run(const Options& options)
     if (!inputs) {
         return fail(inputs.error());
     }
-    const auto original = originalOf(options.plan, knowledge);
-    if (!original) {
-        return fail(original.error());
-    }
+    const TrainingPlan& original = inputs->original ? *inputs->original : inputs->plan;
     printProblems(inputs->problems);
     Footprint footprint;
     if (const auto done = replay(inputs->plan, inputs->calibration, footprint); !done) {
@@ -108,7 +94,7 @@ int run(const Options& options)
     }
     Situation situation;
     situation.plan = &inputs->plan;
-    situation.original = &*original;
+    situation.original = &original;
     situation.footprint = &footprint;
     situation.calibration = inputs->calibration;
     situation.estimator = estimateInstantly;
@@ -122,7 +108,7 @@ int run(const Options& options)
     content.program = "headroom-cli " HEADROOM_VERSION;
     content.verdict = Text{"%1", {verdictText(footprint)}};
     content.plan = &inputs->plan;
-    content.original = &*original;
+    content.original = &original;
     content.footprint = &footprint;
     content.run = situation.run;
     content.summary = situation.summary;

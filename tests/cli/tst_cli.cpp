@@ -60,6 +60,7 @@ private slots:
     void compareTellsWhatChanged();
     void lossTellsWhatDiffers_data();
     void lossTellsWhatDiffers();
+    void calibrationCorrects();
     void reportIsWritten();
     void estimateTellsHowSureItIs();
     void estimateFitsTheTerminal();
@@ -254,6 +255,30 @@ void TestCli::lossTellsWhatDiffers()
     QCOMPARE(outcome.code, code);
     QCOMPARE(outcome.json()["verdict"].get<std::string>(), std::string(drift > 0 ? "drift" : "identical"));
     QCOMPARE(run({"loss", "a.jsonl", "a.yaml"}).code, 2);
+}
+
+void TestCli::calibrationCorrects()
+{
+    // What the estimate says, and a tenth more of activations: theory's own backward peak less the optimizer's.
+    const auto theory = run({"estimate", "a.yaml", "--instant", "--json"}).json()["stages"][0];
+    const auto of
+        = [&theory](const char* phase) { return theory["phases"][phase]["allocated_bytes"].get<std::int64_t>(); };
+    const auto activations = theory["components"]["activations_bytes"].get<std::int64_t>()
+        + theory["components"]["in_flight_bytes"].get<std::int64_t>();
+    QByteArray log;
+    for (const char* phase : {"forward", "backward", "optimizer"}) {
+        const std::int64_t more = qstrcmp(phase, "optimizer") == 0 ? 0 : activations / 50;
+        log += QByteArray("phase=") + phase + " step=1 peak_alloc=" + QByteArray::number(qlonglong(of(phase) + more))
+            + "B\n";
+    }
+    write("measured.log", log);
+    const auto calibrated = run({"estimate", "a.yaml", "--calibrate", "measured.log", "--instant", "--json"}).json();
+    const double factor = calibrated["calibration"]["activations_factor"].get<double>();
+    QVERIFY2(factor > 1.005 && factor < 1.03, qPrintable(QString::number(factor)));
+    QVERIFY(calibrated["stages"][0]["peak_allocated_bytes"].get<std::int64_t>()
+            > theory["peak_allocated_bytes"].get<std::int64_t>());
+    const Outcome refused = run({"estimate", "a.yaml", "--set", "batch.micro=1", "--calibrate", "missing.log"});
+    QCOMPARE(refused.code, 2);
 }
 
 void TestCli::reportIsWritten()

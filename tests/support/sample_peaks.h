@@ -12,7 +12,8 @@ namespace headroom::samples {
 struct Circumstances
 {
     /// Bytes per parameter that the optimizer step needs besides its state: 4 for PyTorch's foreach Adam, which holds
-    /// a list of fp32 square roots for all parameters at once; 0 for a fused one.
+    /// a list of fp32 square roots for all parameters at once, and for Megatron-LM's step, which makes fp32 copies of
+    /// 16-bit gradients; 0 for a fused one over fp32 gradients.
     double optimizerTemporary = 0;
     /// The frozen vision tower computes attention scores over all patches of a micro-batch in one matrix, as the eager
     /// implementations with a block mask do: 16-bit scores and their fp32 softmax.

@@ -14,10 +14,20 @@ constexpr double l40s = 0.4 * 362e12;
 constexpr double rtx3060 = 0.4 * 51e12;
 
 constexpr std::array<SampleRun, 5> runs{{
-    {"llama3-8b-oom", 11, 400, 0.76, 0.845, {}, LineStyle::RankPrefix, h100, 2.35, 1.12, Failure{371, 0.865, 79.11}},
-    {"qwen2-vl-7b-forward", 22, 400, 0.97, 1, {0, true}, LineStyle::Plain, l40s, 3.1, 1.46},
+    {"llama3-8b-oom",
+     11,
+     400,
+     0.76,
+     0.845,
+     {4, false},
+     LineStyle::RankPrefix,
+     h100,
+     2.35,
+     1.12,
+     Failure{371, 0.865, 79.11}},
+    {"qwen2-vl-7b-forward", 22, 400, 0.97, 1, {4, true}, LineStyle::Plain, l40s, 3.1, 1.46},
     {"llama2-7b-optimizer", 33, 400, 0.99, 1, {4, false}, LineStyle::Timestamped, a100, 10.7, 3.2},
-    {"qwen2.5-7b-recompute-off", 44, 400, 0.98, 1, {}, LineStyle::Plain, h100, 11.9, 3.0},
+    {"qwen2.5-7b-recompute-off", 44, 400, 0.98, 1, {4, false}, LineStyle::Plain, h100, 11.9, 3.0},
     {"small-gpt", 55, 400, 0.98, 1, {}, LineStyle::RankPrefix, rtx3060, 10.9, 4.1},
 }};
 
