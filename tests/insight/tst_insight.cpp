@@ -365,6 +365,11 @@ void TestInsight::mendsPredictWhatTheEstimateSays()
     QVERIFY(estimate(recomputed, {}, after).has_value());
     QCOMPARE(finding->mend->predictedPeak->value, after.fullest().device.value);
     QVERIFY(after.fullest().device < footprint.fullest().device);
+    // The layers run forward twice: a third more at most, less by what the output layer takes (theory.md 8.2).
+    QVERIFY(finding->mend->stepTime.has_value());
+    QVERIFY(finding->mend->stepTime->ratio > 1.15 && finding->mend->stepTime->ratio < 1.3334);
+    QCOMPARE(finding->mend->stepTime->mainPart(), StepPart::Recompute);
+    QCOMPARE(finding->mend->stepTime->gpus, 1.0);
 }
 
 void TestInsight::theWorstComesFirst()

@@ -30,6 +30,7 @@
 #include <QAction>
 #include <QClipboard>
 #include <QDockWidget>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -383,6 +384,8 @@ void WindowTest::mendButtonMends()
     }
     QVERIFY(withMend != nullptr);
     const Mend mend = *withMend->finding().mend;
+    const auto* cost = withMend->findChild<QLabel*>(QStringLiteral("mendCost"));
+    QVERIFY(cost != nullptr && cost->text().contains(QStringLiteral("for the same samples")));
     withMend->mendButton()->setFocus();
     QTest::keyClick(withMend->mendButton(), Qt::Key_Space);
     for (const PlanEdit& edit : mend.edits) {

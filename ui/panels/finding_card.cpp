@@ -6,6 +6,7 @@
 #include "workspace/wording.h"
 
 #include <QLabel>
+#include <QLocale>
 #include <QPainter>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -71,6 +72,16 @@ QString wordFor(Severity severity)
     return FindingCard::tr("Note");
 }
 
+/// What a mend costs in time: a ratio, since nobody measured a step.
+QString costText(const RelativeStepTime& time)
+{
+    const QString ratio = time.isClear()
+        ? FindingCard::tr("%1 × the time for the same samples").arg(QLocale().toString(time.ratio, 'f', 2))
+        : FindingCard::tr("About the same time for the same samples");
+    return time.gpus == 1 ? ratio
+                          : FindingCard::tr("%1, on %2 × the GPUs").arg(ratio, QLocale().toString(time.gpus, 'g', 3));
+}
+
 } // namespace
 
 FindingCard::FindingCard(Finding finding, QWidget* parent)
@@ -109,6 +120,14 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
         connect(m_mend, &QPushButton::clicked, this, &FindingCard::mendRequested);
         layout->addSpacing(3);
         layout->addWidget(m_mend);
+        if (m_finding.mend->stepTime) {
+            QLabel* cost = makeLabel(costText(*m_finding.mend->stepTime), "muted", this);
+            cost->setObjectName(QStringLiteral("mendCost"));
+            cost->setWordWrap(true);
+            cost->setToolTip(tr("Estimated from operations and traffic; only the ratio means something"));
+            m_mend->setAccessibleDescription(cost->text());
+            layout->addWidget(cost);
+        }
     }
 }
 
