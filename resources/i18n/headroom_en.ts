@@ -82,4 +82,24 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>headroom::TextView</name>
+    <message numerus="yes">
+        <source>… %n more byte(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>headroom::TimelineChart</name>
+    <message numerus="yes">
+        <source>%n micro-batches</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

@@ -235,6 +235,38 @@
         <source>Shows the version of Headroom</source>
         <translation>显示 Headroom 的版本</translation>
     </message>
+    <message>
+        <source>&amp;Find in log…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Searches the text of the open files</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find &amp;next</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Goes to the next line with what is searched</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find &amp;previous</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Goes to the line before with what is searched</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Go to &amp;line…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shows a line of the open file by its number</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>CopyableView</name>
@@ -521,6 +553,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>No estimate: %1</source>
         <translation>无法估算：%1</translation>
     </message>
+    <message>
+        <source>one step replayed (%1)</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>core</name>
@@ -767,10 +803,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>“%1” is not a field of a plan</source>
         <translation>“%1”不是方案的字段</translation>
-    </message>
-    <message>
-        <source>“%1” is not a transform; there are not, size and count</source>
-        <translation>“%1”不是变换；可用的有 not、size 和 count</translation>
     </message>
     <message>
         <source>“%1” is not known here</source>
@@ -1360,6 +1392,874 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>the head sizes of latent attention (%1) are not known</source>
         <translation>潜在注意力的头尺寸（%1）未知</translation>
     </message>
+    <message>
+        <source>no tape describes the plan</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t be set to “%2” within the quotes that are there</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is put together from several places, so it is not changed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the values of “%1” don&apos;t stand in one row, so they are not changed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>there is no place for “%1” in this script</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is not a transform; there are not, size, count and first</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>neither a vocabulary nor a tokenizer is given: GPT-2&apos;s vocabulary of %1 is assumed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the vocabulary stands in the files of the tokenizer %1, so model.vocab is not known from here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is not understood: every layer is taken to have experts</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>sequence parallelism does nothing at tensor-parallel size 1, so it is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is known only when the file runs, so %2 is not known from it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” changes what is allocated in a way that is not estimated, so the estimate is incomplete</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the script holds neither variables nor a command with flags</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the file is not valid TOML: %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Framework not known: layers of Megatron-LM with Transformer Engine taken</source>
+        <translation>框架未知：按 Megatron-LM 与 Transformer Engine 的层计算</translation>
+    </message>
+    <message>
+        <source>No GPU named: workspaces and attention kernel of a Hopper GPU taken</source>
+        <translation>未指定 GPU：按 Hopper GPU 的工作区和注意力内核计算</translation>
+    </message>
+    <message>
+        <source>Attention kernel not given: the one the library prefers on this GPU taken</source>
+        <translation>未给出注意力内核：按库在该 GPU 上优先选用的内核计算</translation>
+    </message>
+    <message>
+        <source>Attention implementation not given: SDPA taken</source>
+        <translation>未给出注意力实现：按 SDPA 计算</translation>
+    </message>
+    <message>
+        <source>Loss implementation not given: cross entropy in fp32 over all logits taken</source>
+        <translation>未给出损失实现：按对全部 logits 的 fp32 交叉熵计算</translation>
+    </message>
+    <message>
+        <source>Fusion of gradient accumulation not given: taken to be on</source>
+        <translation>未给出梯度累加融合：按开启计算</translation>
+    </message>
+    <message>
+        <source>Library age not known: one since 2025 taken, with an unused gradient per weight shape</source>
+        <translation>库的新旧未知：按 2025 年以后的版本计算，每种权重形状多留一个未用的梯度</translation>
+    </message>
+    <message>
+        <source>Masks from the data loader not given: taken to be made</source>
+        <translation>未给出数据加载器是否生成掩码：按生成计算</translation>
+    </message>
+    <message>
+        <source>Fusion of rotary positions not given: taken to be on</source>
+        <translation>未给出旋转位置编码融合：按开启计算</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s age not known: one that gives cuBLAS 32 MiB on Blackwell taken</source>
+        <translation>PyTorch 的新旧未知：按在 Blackwell 上给 cuBLAS 32 MiB 的版本计算</translation>
+    </message>
+    <message>
+        <source>Whether the logits stay during backward not given: taken to be dropped</source>
+        <translation>未给出反向时 logits 是否保留：按已释放计算</translation>
+    </message>
+    <message>
+        <source>Optimizer implementation not given: the framework&apos;s usual one taken</source>
+        <translation>未给出优化器实现：按框架惯用的实现计算</translation>
+    </message>
+    <message>
+        <source>Routing not known: balanced taken, the busiest rank may get half as much again</source>
+        <translation>路由情况未知：按均衡计算，最忙的 rank 可能多出一半</translation>
+    </message>
+    <message>
+        <source>Token dispatcher not given: all-gather, Megatron-LM&apos;s default, taken</source>
+        <translation>未给出 token 分发方式：按 Megatron-LM 的默认 all-gather 计算</translation>
+    </message>
+    <message>
+        <source>Grouped expert products not given: one by one taken</source>
+        <translation>未给出专家是否分组相乘：按逐个计算</translation>
+    </message>
+    <message>
+        <source>Neither accumulation nor global batch given: one micro-batch a step taken</source>
+        <translation>未给出累积步数和全局批次：按每步一个微批次计算</translation>
+    </message>
+    <message>
+        <source>Neither data-parallel size nor number of GPUs given: one replica taken</source>
+        <translation>未给出数据并行大小和 GPU 数：按一个副本计算</translation>
+    </message>
+    <message>
+        <source>Precision not given: 16-bit weights and gradients, fp32 optimizer state taken</source>
+        <translation>未给出精度：按 16 位权重和梯度、fp32 优化器状态计算</translation>
+    </message>
+    <message>
+        <source>Recomputation not given: none taken</source>
+        <translation>未给出重计算：按不重计算处理</translation>
+    </message>
+    <message>
+        <source>Sequence parallelism not given: taken to be off</source>
+        <translation>未给出序列并行：按关闭计算</translation>
+    </message>
+    <message>
+        <source>Distributed optimizer not given: every replica taken to keep the whole state</source>
+        <translation>未给出分布式优化器：按每个副本保留全部状态计算</translation>
+    </message>
+    <message>
+        <source>Padding of the vocabulary not given: none taken, Megatron-LM pads to 128 per rank</source>
+        <translation>未给出词表填充：按不填充计算，Megatron-LM 按每个 rank 128 填充</translation>
+    </message>
+    <message>
+        <source>Tying of embedding and output layer not given: taken to share their weights</source>
+        <translation>未给出词嵌入与输出层是否共享权重：按共享计算</translation>
+    </message>
+    <message>
+        <source>Width of the MLP not given: four times the hidden size without a gate taken</source>
+        <translation>未给出 MLP 宽度：按隐藏维度的四倍、无门控计算</translation>
+    </message>
+    <message>
+        <source>Key and value heads not given: as many as query heads taken</source>
+        <translation>未给出键值头数：按与查询头相同计算</translation>
+    </message>
+    <message>
+        <source>Dropout not given: none taken</source>
+        <translation>未给出 dropout：按没有计算</translation>
+    </message>
+    <message>
+        <source>Images per sample not given: one taken</source>
+        <translation>未给出每个样本的图像数：按一张计算</translation>
+    </message>
+    <message>
+        <source>the tapes describe multi-token prediction in the last chunk only, where the loss is</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>DualPipe needs an even number of stages, and micro-batches at least twice as many and in pairs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Activations that were measured hold within about %1</source>
+        <translation>实测得到的激活值误差约在 %1 以内</translation>
+    </message>
+    <message>
+        <source>The recipe&apos;s k holds within about %1 for a framework it does not know</source>
+        <translation>对未知框架，配方的 k 误差约在 %1 以内</translation>
+    </message>
+    <message>
+        <source>What is recomputed selectively is not given: %1 of the activations</source>
+        <translation>未给出选择性重计算的内容：激活值的 %1</translation>
+    </message>
+    <message>
+        <source>Framework not known: other fused ones keep up to %1 more or less than %2</source>
+        <translation>框架未知：其他融合实现保留的激活值与 %2 相差可达 %1</translation>
+    </message>
+    <message>
+        <source>Layers written in Python differ between versions: %1 of the activations</source>
+        <translation>用 Python 写成的层随版本而异：激活值的 %1</translation>
+    </message>
+    <message>
+        <source>Fused layers of a known framework: %1 of the activations</source>
+        <translation>已知框架的融合层：激活值的 %1</translation>
+    </message>
+    <message>
+        <source>The recipe leaves out the logits of the last stage</source>
+        <translation>配方没有计入最后一个流水级的 logits</translation>
+    </message>
+    <message>
+        <source>Samples of varying length fragment the cache: 5 to %1 over allocated</source>
+        <translation>样本长度不一会使缓存碎片化：比已分配多 5 % 到 %1</translation>
+    </message>
+    <message>
+        <source>What the allocator&apos;s cache holds repeats to about %1</source>
+        <translation>分配器缓存的占用可重复到约 %1</translation>
+    </message>
+    <message>
+        <source>No allocator was replayed: its cache adds up to %1</source>
+        <translation>未重放分配器：其缓存最多增加 %1</translation>
+    </message>
+    <message>
+        <source>CUDA context: %1 to %2</source>
+        <translation>CUDA 上下文：%1 到 %2</translation>
+    </message>
+    <message>
+        <source>NCCL buffers of %1 communicators: %2 to %3</source>
+        <translation>%1 个通信组的 NCCL 缓冲区：%2 到 %3</translation>
+    </message>
+    <message>
+        <source>NCCL buffers of the experts&apos; all-to-all: %1 to %2</source>
+        <translation>专家 all-to-all 的 NCCL 缓冲区：%1 到 %2</translation>
+    </message>
+    <message>
+        <source>the plan has no stage %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>recompute is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>every layer is recomputed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>attention stores its scores</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>attention does not store its scores</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the loss is fused</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the loss is not fused</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s state is sharded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s state is not sharded</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>sequence parallelism is on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>sequence parallelism is off</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the schedule is 1F1B</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the schedule is GPipe</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>there is no measured peak to calibrate on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the measured peaks are in the optimizer&apos;s step, which says nothing about activations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 peaks are few: theory, known to %2 %, counts as a measurement beside them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>theory misses the measurements by %1 %, and no single other setting explains that: take the coefficients for this configuration only</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the log does not say which rank a line is of, so a peak cannot be assigned to one of %1 pipeline stages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>rank %1 of the log is none of the plan&apos;s GPUs</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>with several pipeline stages the schedule decides how much is in flight, and nobody stated it: set parallel.schedule</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the log has no allocated bytes; reserved ones also hold what is free in the pool, so activations cannot be told from them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the log shows only the last pipeline stage, whose peak is made by the logits and one micro-batch in flight</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 settings changed at once</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Between the two runs %1 changed. What each of them did cannot be told apart; change one at a time.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The logs are of other ranks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One log has lines of %1 ranks and the other of %2. Ranks of other pipeline stages have other peaks, so compare logs of the same ranks.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Same settings, same peak</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The plans do not differ in anything that takes memory, and neither do the peaks: the measurement repeats.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The change had no effect on memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Neither allocated nor reserved bytes moved. First see whether the command line overrode the config, so that recompute never came on; then whether it covers only a few layers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Neither allocated nor reserved bytes moved. See whether the command line or another file overrode the setting.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The allocated peak fell by %1, to %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The allocated peak rose by %1, to %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>More pipeline stages: each holds fewer layers, but its first stage holds as many micro-batches in flight as there are stages. Where activations outweigh the static state, the peak rises.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>From %1 to %2.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allocated fell, reserved barely: the pool kept what it had</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allocated %1, reserved %2. The caching allocator does not give back what it once took. This is normal, and no sign that the change failed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Less memory for %1 step time</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Less memory for %1 tokens/s</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This is the price to expect, of recomputing for one. Whether it pays shows in the tokens per second with whatever the freed memory is then used for.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The peak was in the optimizer step, where recompute changes little</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recompute lowers what lives in backward. The optimizer&apos;s peak is static state: split the layers further, or store the state in fewer bytes.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The global batch changed from %1 to %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The runs do not train alike, and step times are of different work. Keep micro-batch × accumulation × data-parallel size the same.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Tensor parallel %1 → %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Context parallel %1 → %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Expert parallel %1 → %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sequence parallelism on</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Model chunks of a stage %1 → %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recompute %1 of the %2 layers of a stage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Shard the optimizer&apos;s state (distributed optimizer)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>ZeRO stage %1 → %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Attention without stored scores (flash)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Optimizer&apos;s state in the host&apos;s memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Sequence length %1 → %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the measurements do not tell the unknown coefficients apart</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 and %2 have fewer than two steps with a loss in common</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>step %1, loss %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Every common step has the same loss to its last digit.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The largest difference is %1, the tolerance for losses of about %2 is %3, and it does not grow. What is left is rounding: sums in another order.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Moved by one step the losses agree. One run takes its loss before the optimizer&apos;s update and the other after it, or they count steps from 0 and from 1. Take both after the update.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Every loss of the second run is %1 times that of the first. A loss summed over micro-batches or ranks was not divided by their number, or by another one. If the gradients are scaled alike, so is the learning rate.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses go up and down independently of each other, as they do with other batches: another seed, another order of the data, or samples spread over the ranks differently. Such runs cannot be compared step by step.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses go up and down independently, and by different amounts: the number of samples in a step is not the same. Changing the pipeline must not change the global batch.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The runs start alike and grow apart by %1 per step. Look at three causes: the global batch changed with the stages, accumulation does not sum over the micro-batches correctly, or normalisation statistics are computed inside a micro-batch.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The difference exceeds the tolerance of %1 and does not shrink: the runs do not start from the same weights, or do not compute the same thing.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The global batch differs: %1 and %2 samples</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The runs do not take the same step, so their losses need not agree. Keep micro-batch × accumulation × data-parallel size the same, then compare again.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1: %2 steps come twice; the later loss was taken</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1: %2 steps are missing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1: %2 losses are not numbers (NaN or infinite)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses are identical</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses agree within rounding</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses are the same, one step apart</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses differ by a constant factor</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The runs saw other batches</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The runs have another global batch</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses drift apart</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The losses differ</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Changed settings</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>setting</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>before</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>after</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Estimate of each pipeline stage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>in flight</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation type="unfinished">前向</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation type="unfinished">反向</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation type="unfinished">优化器阶段</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation type="unfinished">已预留</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>component at the peak of the fullest stage</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>bytes</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured peaks</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>rank</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>place</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Findings</source>
+        <translation type="unfinished">诊断</translation>
+    </message>
+    <message>
+        <source>Formulas with the numbers in them</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>term</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>formula</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>numbers</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same at the terminal</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Logits make the peak: %1 of %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Scores for each of the %1 vocabulary entries and every token take more than all layers keep, and recompute does not touch them. A fused or chunked loss, a smaller micro-batch or splitting the vocabulary over tensor parallel ranks does.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Stage %1 holds %2 more than a typical one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The first stage has the most micro-batches in flight, and the embedding. Fewer layers on it even the stages out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The last stage has the output layer and the loss. Fewer layers on it even the stages out.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One layer fewer on stage %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The frozen language model still keeps %1 of activations</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The projector or the image encoder is trained, and its gradient has to pass backward through every frozen layer. Freezing saves gradients and optimizer state there, but what the layers need for the input&apos;s gradient stays. Recompute helps.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log and the estimate differ by %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured %1, estimated %2. No single other setting explains it. See whether the config is the one that ran, whether samples are as long as the config says, and which implementation runs.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log looks as if %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Measured %1, estimated %2; with that setting the estimate meets all measured peaks within %3 %. The command line or another file may have overridden the config.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>No framework can run this, so there is nothing to estimate until it is changed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The peak grows by %1 per 100 steps</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A run with samples of one length peaks alike in every step. Either the samples get longer, or tensors are kept from step to step: losses or outputs collected with their graph are the usual ones (use .item() or .detach()).</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The first step peaks %1 below the others</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Adam&apos;s moments are made in the first optimizer step, so a run that survives one step can still run out of memory in the second. Judge by a later step.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>estimated: %1 in the first step, %2 later</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Step %1 peaks %2 above the usual %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 of %2 steps do. One long sample, or one with many images, decides the peak: cut or bucket the samples by length, or plan for the longest.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log does not say which rank it is of</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log shows rank %1 alone</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Each of the %1 pipeline stages has its own peak, so another rank may be the one that runs out of memory. Compare with that stage&apos;s estimate, and log the first and the last stage.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout has more layers than any model</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout closes a parenthesis that is not open</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout does not close a parenthesis</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout has no number behind “*”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the embedding of the pipeline layout does not come first</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” in the pipeline layout is none of E, t, m, L and |</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the %1 chunks of the pipeline layout do not go round %2 stages</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout needs its embedding at the start and its loss at the end</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout has %1 layers, the model %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pipeline layout has %1 multi-token prediction layers, the model %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>DualPipe needs an even number of stages, not %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>DualPipe needs an even number of micro-batches, at least %1; the step has %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>DualPipeV needs at least %1 micro-batches; the step has %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is not a key of log formats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the file has no “formats”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is not one of the words that belong here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a number of lines up to %1 belongs here</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>an anchor is a literal of %1 to %2 characters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is not a unit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the format has no “pattern”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the format has no “anchors”: no line would be looked at</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>there is no log format “%1”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%{” has no “}”</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pattern is longer than %1 characters</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pattern is wrong near “%1”: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the pattern has more than 63 groups</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not a JSON object, left out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a loss without a step, left out</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>a line of more than 64 MiB: these are not JSON lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>cannot be read: %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>no line is a JSON object with a step and a loss</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -1612,6 +2512,22 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>Makes this change to the plan; it can be undone</source>
         <translation>对方案做此改动；可以撤销</translation>
     </message>
+    <message>
+        <source>%1 × the time for the same samples</source>
+        <translation>处理同样的样本用时为 %1 倍</translation>
+    </message>
+    <message>
+        <source>About the same time for the same samples</source>
+        <translation>处理同样的样本用时大致相同</translation>
+    </message>
+    <message>
+        <source>%1, on %2 × the GPUs</source>
+        <translation>%1，GPU 为 %2 倍</translation>
+    </message>
+    <message>
+        <source>Estimated from operations and traffic; only the ratio means something</source>
+        <translation>由运算量和通信量估算，只有比值有意义</translation>
+    </message>
 </context>
 <context>
     <name>headroom::FindingsPanel</name>
@@ -1784,6 +2700,65 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>derived from the model and recompute</source>
         <translation>由模型和重计算推导</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::LogPanel</name>
+    <message>
+        <source>Match case</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Previous match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Next match</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Line</source>
+        <translation type="unfinished">行</translation>
+    </message>
+    <message>
+        <source>Go to line</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Find in the text</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>copied the first %1 lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Open a log to read it here, at the lines of its measurements.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>reading on to the line…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>line %1 of %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 lines</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>searching…</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -2191,6 +3166,13 @@ Headroom 查找写明所属阶段、步数
     </message>
 </context>
 <context>
+    <name>headroom::Schedule</name>
+    <message>
+        <source>Interleaved 1F1B</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>headroom::StagesChart</name>
     <message>
         <source>Estimated peak per stage</source>
@@ -2339,6 +3321,143 @@ Open a config, or choose a model.</source>
     </message>
 </context>
 <context>
+    <name>headroom::TextFile</name>
+    <message>
+        <source>the file is compressed</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the file is UTF-16</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the file is binary</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 cannot be read: %2.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The text of %1 is not shown: %2.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>headroom::TextView</name>
+    <message>
+        <source>Text of the file</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Line %1: %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>… %n more byte(s)</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Select &amp;all</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>headroom::TimelineChart</name>
+    <message>
+        <source>One training step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Work in the order of the schedule, not time: a backward is drawn twice as long as its forward, and waiting for other stages does not show</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Replaying the step…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>One training step, stage %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Cursor: %1, %2 allocated.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>replaying the step…</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 of %2 micro-batches, the rest repeats</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message numerus="yes">
+        <source>%n micro-batches</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Peak %1 in %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1, %2 in flight</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>headroom::TimelinePanel</name>
+    <message>
+        <source>No estimate yet.
+Open a config, or choose a model.</source>
+        <translation type="unfinished">尚无估算。
+请打开配置或选择模型。</translation>
+    </message>
+    <message>
+        <source>No timeline: %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>headroom::TimelinePlot</name>
+    <message>
+        <source>%1, recomputing</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>optimizer step</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>forward of micro-batch %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>backward of micro-batch %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1, chunk %2 of %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation type="unfinished">已分配</translation>
+    </message>
+</context>
+<context>
     <name>headroom::VerdictBar</name>
     <message>
         <source>Device memory of the fullest GPU: tensors, what the allocator keeps beside them, and the CUDA context.</source>
@@ -2399,6 +3518,10 @@ Open a config, or choose a model.</source>
         <source>%1 capacity %2</source>
         <translation>%1 容量 %2</translation>
     </message>
+    <message>
+        <source>Log</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>headroom::Workspace</name>
@@ -2445,6 +3568,10 @@ Open a config, or choose a model.</source>
     <message>
         <source>the config names no model; choose one</source>
         <translation>配置中没有模型；请选择一个</translation>
+    </message>
+    <message>
+        <source>k is set by hand, and the recipe knows no single tensors</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
