@@ -102,7 +102,7 @@ void statisticsNotReset(const Situation& situation, std::vector<Finding>& findin
 
 void reservedAboveAllocated(const Situation& situation, std::vector<Finding>& findings)
 {
-    if (situation.run == nullptr || !situation.summary->reservedPeak) {
+    if (situation.run == nullptr || !situation.summary->reservedPeak || !situation.summary->peak) {
         return;
     }
     const Run& run = *situation.run;

@@ -42,7 +42,7 @@ StepPeaks stepPeaksOf(const Run& run, std::int16_t rank)
     std::vector<double> steps;
     std::int64_t last = -1;
     for (std::size_t i = 0; i < run.size(); ++i) {
-        if (run.rank[i] != rank) {
+        if (run.rank[i] != rank || !run.hasAllocated(i)) {
             continue;
         }
         const auto value = static_cast<double>(run.allocatedBytes[i]);
@@ -127,19 +127,23 @@ RunSummary summarise(const Run& run)
         }
         seen[run.phase[i]] = true;
         RankTrack& track = ranks[run.rank[i]];
-        fell = fell || (track.records > 0 && run.allocatedBytes[i] < track.last);
-        track.last = run.allocatedBytes[i];
-        ++track.records;
-        keepRankPeak(track, run, i, summary.rankPeaks);
-        keepLarger(summary.peak, run.allocatedBytes, i);
-        if (run.phase[i] < phaseCount) {
-            keepLarger(summary.phasePeaks[run.phase[i]], run.allocatedBytes, i);
+        if (run.hasAllocated(i)) {
+            fell = fell || (track.records > 0 && run.allocatedBytes[i] < track.last);
+            track.last = run.allocatedBytes[i];
+            ++track.records;
+            keepRankPeak(track, run, i, summary.rankPeaks);
+            keepLarger(summary.peak, run.allocatedBytes, i);
+            if (run.phase[i] < phaseCount) {
+                keepLarger(summary.phasePeaks[run.phase[i]], run.allocatedBytes, i);
+            }
         }
         if (!run.reservedBytes.empty() && run.reservedBytes[i] != Run::noReserved) {
             keepLarger(summary.reservedPeak, run.reservedBytes, i);
         }
     }
-    summary.stepPeaks = stepPeaksOf(run, run.rank[*summary.peak]);
+    if (summary.peak) {
+        summary.stepPeaks = stepPeaksOf(run, run.rank[*summary.peak]);
+    }
     summary.phasesSeen = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
     summary.rankCount = ranks.contains(-1) && ranks.size() == 1 ? 0 : static_cast<std::int32_t>(ranks.size());
     const bool isLongEnough = std::all_of(ranks.begin(), ranks.end(),

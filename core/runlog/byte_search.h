@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #if defined(__SSE2__)
@@ -45,6 +47,31 @@ inline std::size_t findNearByte(std::string_view text, char byte, std::size_t fr
         ++from;
     }
     return from;
+}
+
+/// How often `byte` is in the text.
+inline std::int64_t countByte(std::string_view text, char byte)
+{
+    std::int64_t count = 0;
+    std::size_t at = 0;
+#if defined(__SSE2__)
+    const __m128i wanted = _mm_set1_epi8(byte);
+    while (at + 16 <= text.size()) {
+        // Each lane of `found` counts down from 0; 255 rounds fill one.
+        __m128i found = _mm_setzero_si128();
+        const std::size_t end = std::min(text.size() - 15, at + std::size_t{255} * 16);
+        for (; at < end; at += 16) {
+            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+            found = _mm_sub_epi8(found, _mm_cmpeq_epi8(bytes, wanted));
+        }
+        const __m128i sums = _mm_sad_epu8(found, _mm_setzero_si128());
+        count += _mm_cvtsi128_si64(sums) + _mm_cvtsi128_si64(_mm_unpackhi_epi64(sums, sums));
+    }
+#endif
+    for (; at < text.size(); ++at) {
+        count += text[at] == byte ? 1 : 0;
+    }
+    return count;
 }
 
 /// Whether the text holds a control character below the blank, carriage return and escape among them. Stops at the

@@ -2,11 +2,12 @@
 #include "runlog/log_chunk.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace headroom {
 namespace {
 
-constexpr std::string_view otherPhasesName = "(other)";
+constexpr std::size_t mostFactsOfChunk = 20000;
 
 std::string lowerCase(std::string_view name)
 {
@@ -17,36 +18,12 @@ std::string lowerCase(std::string_view name)
     return lower;
 }
 
-template <class T> void appendSparse(Sparse<T>& target, const Sparse<T>& chunk, std::size_t firstRecord)
-{
-    for (const std::uint32_t record : chunk.records) {
-        target.records.push_back(static_cast<std::uint32_t>(firstRecord) + record);
-    }
-    target.values.insert(target.values.end(), chunk.values.begin(), chunk.values.end());
-}
-
 template <class T> void push(Sparse<T>& column, std::size_t record, const std::optional<T>& value)
 {
     if (value) {
         column.records.push_back(static_cast<std::uint32_t>(record));
         column.values.push_back(*value);
     }
-}
-
-template <class T> void append(std::vector<T>& target, const std::vector<T>& more)
-{
-    target.insert(target.end(), more.begin(), more.end());
-}
-
-template <class T>
-void reserveSparse(Sparse<T>& target, const std::vector<LogChunk>& chunks, Sparse<T> LogChunk::*column)
-{
-    std::size_t size = 0;
-    for (const LogChunk& chunk : chunks) {
-        size += (chunk.*column).records.size();
-    }
-    target.records.reserve(size);
-    target.values.reserve(size);
 }
 
 } // namespace
@@ -86,18 +63,88 @@ std::uint8_t ChunkBuilder::phaseIndex(std::string_view name)
     return static_cast<std::uint8_t>(index);
 }
 
+void ChunkBuilder::seen(std::size_t format)
+{
+    std::vector<bool>& formats = m_rest.formats;
+    if (formats.size() <= format) {
+        formats.resize(format + 1);
+    }
+    formats[format] = true;
+}
+
+void ChunkBuilder::sawStep(std::uint32_t step)
+{
+    StepBinding& binding = m_rest.binding;
+    binding.first = binding.first.value_or(step);
+    binding.last = step;
+    for (const Unbound& row : binding.trailing) {
+        (row.isRecord ? m_rows[row.index].step : m_rest.steps.step[row.index]) = step;
+    }
+    binding.trailing.clear();
+}
+
+std::uint32_t ChunkBuilder::stepOf(const LineRecord& record, Unbound row)
+{
+    if (record.step) {
+        sawStep(*record.step);
+        return *record.step;
+    }
+    StepBinding& binding = m_rest.binding;
+    if (record.nearStep == LineFormat::Step::Next) {
+        binding.trailing.push_back(row);
+    } else if (!binding.last) {
+        binding.leading.push_back(row);
+    }
+    return binding.last.value_or(0);
+}
+
 void ChunkBuilder::record(const LineRecord& record)
 {
     push(m_rest.stepSeconds, m_rows.size(), record.stepSeconds);
     push(m_rest.tokensPerSecond, m_rows.size(), record.tokensPerSecond);
     push(m_rest.loss, m_rows.size(), record.loss);
+    push(m_rest.currentBytes, m_rows.size(), record.currentBytes);
+    push(m_rest.activeBytes, m_rows.size(), record.activeBytes);
+    push(m_rest.deviceBytes, m_rows.size(), record.deviceBytes);
     m_hasReserved = m_hasReserved || record.reservedBytes != Run::noReserved;
+    const std::uint32_t step = stepOf(record, {true, m_rows.size()});
     m_rows.push_back({.allocatedBytes = record.allocatedBytes,
                       .reservedBytes = record.reservedBytes,
-                      .step = record.step,
+                      .step = step,
                       .line = static_cast<std::uint32_t>(m_line),
                       .rank = static_cast<std::int16_t>(record.rank),
                       .phase = phaseIndex(record.phase)});
+}
+
+void ChunkBuilder::step(const LineRecord& record)
+{
+    StepColumns& steps = m_rest.steps;
+    if (!record.loss && !record.stepSeconds && !record.tokensPerSecond) {
+        if (record.step) {
+            sawStep(*record.step);
+        }
+        return;
+    }
+    constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+    steps.step.push_back(stepOf(record, {false, steps.size()}));
+    steps.line.push_back(static_cast<std::uint32_t>(m_line));
+    steps.seconds.push_back(record.stepSeconds.value_or(unknown));
+    steps.tokensPerSecond.push_back(record.tokensPerSecond.value_or(unknown));
+    steps.loss.push_back(record.loss.value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+
+void ChunkBuilder::fact(LogFact fact)
+{
+    std::vector<LogFact>& facts = m_rest.facts;
+    const auto saysTheSame = [&](const LogFact& other) {
+        return other.kind == LineKind::Capacity && other.number("capacity_bytes") == fact.number("capacity_bytes")
+            && other.rank == fact.rank;
+    };
+    // Some frameworks repeat the capacity on each line.
+    if (facts.size() < mostFactsOfChunk
+        && !(fact.kind == LineKind::Capacity && std::ranges::any_of(facts, saysTheSame))) {
+        facts.push_back(std::move(fact));
+    }
 }
 
 void ChunkBuilder::problem(Severity severity, Text text)
@@ -126,136 +173,6 @@ LogChunk ChunkBuilder::take()
     }
     fill(chunk.line, &Row::line);
     return chunk;
-}
-
-RunAssembler::RunAssembler(const std::vector<LogChunk>& chunks)
-{
-    std::size_t records = 0;
-    for (const LogChunk& chunk : chunks) {
-        records += chunk.step.size();
-        m_hasReserved = m_hasReserved || !chunk.reservedBytes.empty();
-    }
-    m_run.step.reserve(records);
-    m_run.phase.reserve(records);
-    m_run.rank.reserve(records);
-    m_run.allocatedBytes.reserve(records);
-    m_run.reservedBytes.reserve(m_hasReserved ? records : 0);
-    m_run.line.reserve(records);
-    reserveSparse(m_run.stepSeconds, chunks, &LogChunk::stepSeconds);
-    reserveSparse(m_run.tokensPerSecond, chunks, &LogChunk::tokensPerSecond);
-    reserveSparse(m_run.loss, chunks, &LogChunk::loss);
-}
-
-void RunAssembler::beginFile(const std::string& name, std::int64_t bytes)
-{
-    m_run.files.push_back(name);
-    m_run.firstRecordOfFile.push_back(static_cast<std::int64_t>(m_run.size()));
-    m_run.byteCount += bytes;
-    m_lines = 0;
-    m_fileProblems.clear();
-}
-
-void RunAssembler::fileProblem(Severity severity, Text text)
-{
-    if (std::ranges::find(m_fileProblems, text) != m_fileProblems.end()) {
-        return;
-    }
-    m_fileProblems.push_back(text);
-    if (m_run.problems.size() < Run::maxProblems) {
-        m_run.problems.push_back({severity, m_run.files.back(), 0, std::move(text)});
-    }
-    ++m_run.problemCount;
-}
-
-void RunAssembler::add(const LogChunk& chunk)
-{
-    const std::size_t first = m_run.size();
-    addProblems(chunk);
-    addPhases(chunk);
-    addLines(chunk);
-    append(m_run.rank, chunk.rank);
-    append(m_run.allocatedBytes, chunk.allocatedBytes);
-    append(m_run.reservedBytes, chunk.reservedBytes);
-    append(m_run.step, chunk.step);
-    if (m_hasReserved) {
-        m_run.reservedBytes.resize(m_run.size(), Run::noReserved);
-    }
-    appendSparse(m_run.stepSeconds, chunk.stepSeconds, first);
-    appendSparse(m_run.tokensPerSecond, chunk.tokensPerSecond, first);
-    appendSparse(m_run.loss, chunk.loss, first);
-    const std::int64_t lines = chunk.lineFeeds + (chunk.endsInsideLine ? 1 : 0);
-    m_lines += lines;
-    m_run.lineCount += lines;
-}
-
-/// Line numbers are kept in 32 bits; a file of more lines than that keeps its records and says so.
-void RunAssembler::addLines(const LogChunk& chunk)
-{
-    constexpr std::int64_t largest = std::numeric_limits<std::uint32_t>::max();
-    const std::size_t first = m_run.line.size();
-    append(m_run.line, chunk.line);
-    const bool fits = chunk.line.empty() || m_lines + chunk.line.back() + 1 <= largest;
-    if (fits) {
-        const auto before = static_cast<std::uint32_t>(m_lines + 1);
-        for (std::size_t i = first; i < m_run.line.size(); ++i) {
-            m_run.line[i] += before;
-        }
-    } else {
-        for (std::size_t i = first; i < m_run.line.size(); ++i) {
-            m_run.line[i] = static_cast<std::uint32_t>(std::min(m_lines + m_run.line[i] + 1, largest));
-        }
-        fileProblem(Severity::Warning,
-                    Text(HEADROOM_TR("core", "line numbers are counted up to %1 only"), {std::to_string(largest)}));
-    }
-}
-
-std::uint8_t RunAssembler::phaseIndex(const std::string& name)
-{
-    std::vector<std::string>& names = m_run.phaseNames;
-    const auto found = std::ranges::find(names, name);
-    const auto index = static_cast<std::size_t>(found - names.begin());
-    if (index >= LogChunk::otherPhases) {
-        return LogChunk::otherPhases;
-    }
-    if (found == names.end()) {
-        names.push_back(name);
-    }
-    return static_cast<std::uint8_t>(index);
-}
-
-void RunAssembler::addPhases(const LogChunk& chunk)
-{
-    if (chunk.phaseNames.empty()) {
-        append(m_run.phase, chunk.phase);
-        return;
-    }
-    std::vector<std::uint8_t> indices{0, 1, 2};
-    for (const std::string& name : chunk.phaseNames) {
-        indices.push_back(phaseIndex(name));
-    }
-    bool others = false;
-    for (const std::uint8_t phase : chunk.phase) {
-        const std::uint8_t index = phase < indices.size() ? indices[phase] : LogChunk::otherPhases;
-        m_run.phase.push_back(index);
-        others = others || index == LogChunk::otherPhases;
-    }
-    if (others) {
-        m_run.phaseNames.resize(LogChunk::otherPhases);
-        m_run.phaseNames.emplace_back(otherPhasesName);
-        fileProblem(Severity::Warning,
-                    Text(HEADROOM_TR("core", "there are more than %1 phase names; the others are read as one"),
-                         {std::to_string(LogChunk::otherPhases)}));
-    }
-}
-
-void RunAssembler::addProblems(const LogChunk& chunk)
-{
-    for (const ChunkProblem& problem : chunk.problems) {
-        if (m_run.problems.size() < Run::maxProblems) {
-            m_run.problems.push_back({problem.severity, m_run.files.back(), m_lines + problem.line + 1, problem.text});
-        }
-    }
-    m_run.problemCount += chunk.problemCount;
 }
 
 } // namespace headroom

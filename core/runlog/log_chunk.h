@@ -17,6 +17,21 @@ struct ChunkProblem
     Text text;
 };
 
+/// A record or a row of steps whose line has no step of its own.
+struct Unbound
+{
+    bool isRecord = true; ///< else a row of StepColumns
+    std::size_t index = 0;
+};
+
+/// What is needed to give such records a step once the pieces before and after are known.
+struct StepBinding
+{
+    std::optional<std::uint32_t> first, last; ///< steps that lines of this piece name
+    std::vector<Unbound> leading; ///< take the last step of the pieces before, else the first after
+    std::vector<Unbound> trailing; ///< take the first step of the pieces after
+};
+
 /// What one piece of a file holds, in columns as in Run. Lines count from the piece's first, as 0.
 struct LogChunk
 {
@@ -31,6 +46,11 @@ struct LogChunk
     std::vector<std::uint32_t> line;
     Sparse<float> stepSeconds, tokensPerSecond;
     Sparse<double> loss;
+    Sparse<std::int64_t> currentBytes, activeBytes, deviceBytes;
+    StepColumns steps;
+    std::vector<LogFact> facts;
+    std::vector<bool> formats; ///< which were seen, by index
+    StepBinding binding;
 
     std::vector<std::string> phaseNames;
     std::vector<ChunkProblem> problems;
@@ -48,7 +68,10 @@ public:
     /// Starts a chunk that keeps at most `maxProblems` problems and counts the others.
     void begin(std::size_t maxProblems);
     void setLine(std::int64_t line) { m_line = line; }
+    void seen(std::size_t format) override;
     void record(const LineRecord& record) override;
+    void step(const LineRecord& record) override;
+    void fact(LogFact fact) override;
     void problem(Severity severity, Text text) override;
     /// The chunk, its columns allocated to size.
     [[nodiscard]] LogChunk take();
@@ -65,37 +88,14 @@ private:
     };
 
     [[nodiscard]] std::uint8_t phaseIndex(std::string_view name);
+    [[nodiscard]] std::uint32_t stepOf(const LineRecord& record, Unbound row);
+    void sawStep(std::uint32_t step);
 
     std::vector<Row> m_rows;
     LogChunk m_rest; ///< everything but the columns
     std::size_t m_maxProblems = 0;
     std::int64_t m_line = 0;
     bool m_hasReserved = false;
-};
-
-/// Puts the chunks of the files together, in order, into one Run.
-class RunAssembler
-{
-public:
-    /// Reserves room for the records of all chunks.
-    explicit RunAssembler(const std::vector<LogChunk>& chunks);
-
-    void beginFile(const std::string& name, std::int64_t bytes);
-    /// A problem of the current file as a whole, told once.
-    void fileProblem(Severity severity, Text text);
-    void add(const LogChunk& chunk);
-    [[nodiscard]] Run take() { return std::move(m_run); }
-
-private:
-    void addLines(const LogChunk& chunk);
-    void addPhases(const LogChunk& chunk);
-    void addProblems(const LogChunk& chunk);
-    [[nodiscard]] std::uint8_t phaseIndex(const std::string& name);
-
-    Run m_run;
-    bool m_hasReserved = false;
-    std::int64_t m_lines = 0; ///< of the current file, so far
-    std::vector<Text> m_fileProblems; ///< of the current file
 };
 
 } // namespace headroom

@@ -221,14 +221,24 @@ int FileBytes::open(const std::string& name)
 
 std::string_view FileBytes::read(std::int64_t offset, std::int64_t length)
 {
+    return read(m_buffer, offset, length);
+}
+
+std::string_view FileBytes::readAside(std::int64_t offset, std::int64_t length)
+{
+    return read(m_asideBuffer, offset, length);
+}
+
+std::string_view FileBytes::read(std::vector<char>& buffer, std::int64_t offset, std::int64_t length)
+{
     const auto wanted = static_cast<std::size_t>(length);
-    if (m_buffer.size() < wanted) {
-        m_buffer.resize(wanted);
+    if (buffer.size() < wanted) {
+        buffer.resize(wanted);
     }
     std::size_t done = 0;
     while (done < wanted) {
         const ssize_t got
-            = ::pread(m_file, m_buffer.data() + done, wanted - done, offset + static_cast<std::int64_t>(done));
+            = ::pread(m_file, buffer.data() + done, wanted - done, offset + static_cast<std::int64_t>(done));
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -240,7 +250,7 @@ std::string_view FileBytes::read(std::int64_t offset, std::int64_t length)
         }
         done += static_cast<std::size_t>(got);
     }
-    return {m_buffer.data(), done};
+    return {buffer.data(), done};
 }
 
 std::int64_t FileBytes::size() const

@@ -44,6 +44,7 @@ public:
     /// Opens a regular file; 0 or an errno.
     [[nodiscard]] int open(const std::string& name);
     [[nodiscard]] std::string_view read(std::int64_t offset, std::int64_t length) override;
+    [[nodiscard]] std::string_view readAside(std::int64_t offset, std::int64_t length) override;
     /// The size now, -1 when it can't be told.
     [[nodiscard]] std::int64_t size() const;
     /// errno of the first read that failed since the file was opened.
@@ -51,10 +52,11 @@ public:
 
 private:
     void close();
+    [[nodiscard]] std::string_view read(std::vector<char>& buffer, std::int64_t offset, std::int64_t length);
 
     int m_file = -1;
     int m_error = 0;
-    std::vector<char> m_buffer;
+    std::vector<char> m_buffer, m_asideBuffer;
 };
 
 class TextBytes final : public ByteSource
@@ -67,6 +69,10 @@ public:
     [[nodiscard]] std::string_view read(std::int64_t offset, std::int64_t length) override
     {
         return m_text.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(length));
+    }
+    [[nodiscard]] std::string_view readAside(std::int64_t offset, std::int64_t length) override
+    {
+        return read(offset, length);
     }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "runlog/line_format.h"
 #include "runlog/run.h"
 
 #include <cstdint>
@@ -9,14 +10,16 @@
 
 namespace headroom {
 
-/// One record as a line says it. The phase points into the line.
+/// One record as a line says it. The phase points into the line or the format.
 struct LineRecord
 {
     std::string_view phase;
-    std::uint32_t step = 0;
+    std::optional<std::uint32_t> step; ///< absent: that of a line near, see `nearStep`
+    LineFormat::Step nearStep = LineFormat::Step::Before;
     std::int32_t rank = -1; ///< -1: the line does not say
-    std::int64_t allocatedBytes = 0;
+    std::int64_t allocatedBytes = Run::noAllocated;
     std::int64_t reservedBytes = Run::noReserved;
+    std::optional<std::int64_t> currentBytes, activeBytes, deviceBytes;
     std::optional<float> stepSeconds;
     std::optional<float> tokensPerSecond;
     std::optional<double> loss;
@@ -26,7 +29,11 @@ struct LineRecord
 class LineSink
 {
 public:
+    virtual void seen(std::size_t format) = 0; ///< index of a format that is on the line
     virtual void record(const LineRecord& record) = 0;
+    /// A line about a step without amounts of memory.
+    virtual void step(const LineRecord& record) = 0;
+    virtual void fact(LogFact fact) = 0;
     virtual void problem(Severity severity, Text text) = 0;
 
 protected:
@@ -40,17 +47,14 @@ struct LogLine
     bool cutOff = false; ///< the file ends inside this line: no line end follows
 };
 
-/// A kind of log line. The scanner looks for the anchor, a literal every record line contains, and hands the lines
-/// that have it to `read`; so a format costs nothing on the lines that are not its own.
-struct LogFormat
-{
-    std::string_view id;
-    std::string_view anchor;
-    void (*read)(const LogLine& line, LineSink& sink);
-};
-
 /// The base format: the words phase=, step= and peak_alloc= in any order, and optionally rank=, peak_reserved=,
 /// step_time=, tokens_per_s= and loss=.
-[[nodiscard]] const LogFormat& plainFormat();
+/// True when there was a record.
+bool readPlainLine(const LogLine& line, LineSink& sink);
+inline constexpr std::string_view plainFormatId = "plain.kv";
+
+/// The rank of a launcher's prefix: "[rank3]:", "[default3]:", "3: ", "[1,3]<stdout>:" or "[rank-3/8]", else -1. A rank
+/// larger than a record can hold is -2.
+[[nodiscard]] std::int32_t rankOfPrefix(std::string_view line);
 
 } // namespace headroom

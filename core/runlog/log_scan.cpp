@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t npos = std::string_view::npos;
 constexpr char escape = '\x1b';
+constexpr std::int64_t lineAllowance = 512; ///< bytes of each of the lines around one, on average
+
+bool hasEscapeOrReturn(std::string_view text)
+{
+    return text.find(escape) != npos || text.find('\r') != npos;
+}
 
 std::size_t findByte(std::string_view text, char byte, std::size_t from)
 {
@@ -68,6 +74,8 @@ LogChunk LogScanner::scan(ByteSource& source, std::int64_t begin, std::int64_t e
 {
     m_builder.begin(maxProblems);
     m_lineFeeds = 0;
+    m_source = &source;
+    m_fileSize = fileSize;
     bool endsInsideLine = false;
     bool fileEndsEarly = false;
     for (std::int64_t at = begin; at < end; at += m_sizes.window) {
@@ -89,6 +97,7 @@ LogScanner::Window LogScanner::readWindow(ByteSource& source, std::int64_t begin
     std::int64_t asked = std::min(end + m_sizes.tail, fileSize) - begin;
     std::string_view text = source.read(begin, asked);
     Window window;
+    window.begin = begin;
     window.ownsFirst = begin == 0;
     const auto atFileEnd = [&] { return begin + asked == fileSize || text.size() < index(asked); };
     const std::size_t own = std::min(index(end - begin), text.size());
@@ -117,13 +126,13 @@ void LogScanner::scanWindow(const Window& window)
 {
     const bool lastIsSpecial = window.lastIsCutOff || window.lastIsTooLong;
     const std::string_view text = window.text.substr(0, lastIsSpecial ? window.lastLine : npos);
-    std::size_t from = 0; // a line end, or the window's first byte
+    m_hits = &m_search.scan(window.lastIsTooLong ? text : window.text);
+    std::size_t from = 0; // a line end, or the window's first byte: line feeds before it are counted
     std::size_t feed = 0;
-    for (;;) {
-        const std::size_t hit = m_search.next(text, from, m_lineFeeds);
-        if (hit == text.size()) {
-            break;
-        }
+    std::size_t next = 0;
+    while (next < m_hits->size() && (*m_hits)[next].begin < text.size()) {
+        const std::size_t hit = (*m_hits)[next].begin;
+        m_lineFeeds += countByte(text.substr(from, hit - from), '\n');
         std::size_t before = findLastByte(text.substr(0, hit), '\n', from);
         feed = feed <= hit ? findByte(text, '\n', hit) : feed;
         std::size_t end = feed;
@@ -135,13 +144,15 @@ void LogScanner::scanWindow(const Window& window)
             end = findByte(text.substr(0, feed), '\r', hit);
         }
         if (before != npos || window.ownsFirst) {
-            const std::size_t begin = before + 1; // npos + 1 is 0
-            readLine(text.substr(begin, end - begin), controls, false);
+            readLine(window, before + 1, end, next, controls); // npos + 1 is 0
+        } else {
+            collectFormats(end, next);
         }
         from = end;
     }
+    m_lineFeeds += countByte(text.substr(std::min(from, text.size())), '\n');
     if (window.lastIsCutOff) {
-        readLine(window.text.substr(window.lastLine), true, true);
+        readLine(window, window.lastLine, window.text.size(), next, true);
     } else if (window.lastIsTooLong) {
         m_builder.setLine(m_lineFeeds);
         m_builder.problem(Severity::Warning,
@@ -150,14 +161,76 @@ void LogScanner::scanWindow(const Window& window)
     }
 }
 
-void LogScanner::readLine(std::string_view line, bool controls, bool cutOff)
+/// The formats of the hits before `end`, each once, in their own order.
+void LogScanner::collectFormats(std::size_t end, std::size_t& hit)
 {
-    m_builder.setLine(m_lineFeeds);
+    m_formats.clear();
+    for (; hit < m_hits->size() && (*m_hits)[hit].begin < end; ++hit) {
+        for (const std::uint16_t format : m_anchors.formatsOf((*m_hits)[hit].anchor)) {
+            if (std::ranges::find(m_formats, format) == m_formats.end()) {
+                m_formats.push_back(format);
+            }
+        }
+    }
+    std::ranges::sort(m_formats);
+}
+
+void LogScanner::readLine(const Window& window, std::size_t begin, std::size_t end, std::size_t& hit, bool controls)
+{
+    collectFormats(end, hit);
+    const bool cutOff = window.lastIsCutOff && end == window.text.size();
+    if (cutOff && m_anchors.plainFormat() && m_formats.empty()) {
+        m_formats.push_back(*m_anchors.plainFormat()); // half of its anchor may be there
+    }
+    if (m_formats.empty()) {
+        return;
+    }
+    std::string_view line = window.text.substr(begin, end - begin);
     if (controls && line.find(escape) != npos) {
         removeColours(line, m_uncoloured);
         line = m_uncoloured;
     }
-    m_format.read({line, cutOff}, m_builder);
+    m_lineBegin = window.begin + static_cast<std::int64_t>(begin);
+    m_lineEnd = window.begin + static_cast<std::int64_t>(end);
+    m_builder.setLine(m_lineFeeds);
+    m_reader.read({line, cutOff}, m_formats, m_lineFeeds, *this, m_builder);
+}
+
+/// The text without colour codes and carriage returns.
+std::string_view LogScanner::plainLines(std::string_view text)
+{
+    if (!hasEscapeOrReturn(text)) {
+        return text;
+    }
+    removeColours(text, m_around);
+    std::erase(m_around, '\r');
+    return m_around;
+}
+
+std::string_view LogScanner::before(int count)
+{
+    const std::int64_t length = std::min(m_lineBegin, count * lineAllowance);
+    std::string_view text = m_source->readAside(m_lineBegin - length, length);
+    std::size_t begin = text.size();
+    for (int lines = 0; begin > 0 && lines < count; ++lines) {
+        begin = text.substr(0, begin - 1).rfind('\n') + 1; // npos + 1 is 0
+    }
+    if (begin == 0 && length < m_lineBegin) {
+        begin = std::min(text.find('\n') + 1, text.size()); // inside a line
+    }
+    return plainLines(text.substr(begin));
+}
+
+std::string_view LogScanner::after(int count)
+{
+    const std::int64_t length = std::min(m_fileSize - m_lineEnd, count * lineAllowance);
+    std::string_view text = m_source->readAside(m_lineEnd, length);
+    text.remove_prefix(std::min<std::size_t>(std::min(text.find('\n'), text.size()) + 1, text.size()));
+    std::size_t end = 0;
+    for (int lines = 0; end < text.size() && lines < count; ++lines) {
+        end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    }
+    return plainLines(text.substr(0, end));
 }
 
 } // namespace headroom

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "runlog/anchor_search.h"
+#include "runlog/anchor_scan.h"
+#include "runlog/line_reader.h"
 #include "runlog/log_chunk.h"
 
 #include <cstdint>
@@ -26,18 +27,21 @@ class ByteSource
 public:
     virtual ~ByteSource() = default;
     [[nodiscard]] virtual std::string_view read(std::int64_t offset, std::int64_t length) = 0;
+    /// The same, without ending the life of what `read` gave; its own bytes stay valid until the next call of this.
+    [[nodiscard]] virtual std::string_view readAside(std::int64_t offset, std::int64_t length) = 0;
 };
 
-/// Finds the records of one format in pieces of a file. A line belongs to the window in which the line end before it
+/// Finds the records of all formats in pieces of a file. A line belongs to the window in which the line end before it
 /// stands (the first line to the first window), so windows can be read in any order and no line is split or read
 /// twice. A carriage return ends a line too, as terminals show it (progress bars), but only line feeds count as lines.
-class LogScanner
+class LogScanner final : private Surroundings
 {
 public:
-    LogScanner(const LogFormat& format, const ScanSizes& sizes)
-        : m_format(format)
+    LogScanner(const AnchorSet& anchors, const ScanSizes& sizes)
+        : m_anchors(anchors)
         , m_sizes(sizes)
-        , m_search(format.anchor)
+        , m_search(anchors)
+        , m_reader(anchors.formats())
     {
     }
 
@@ -48,6 +52,7 @@ public:
 private:
     struct Window
     {
+        std::int64_t begin = 0; ///< offset in the file
         std::string_view text; ///< from the window's begin to the end of its last line
         std::size_t lastLine = 0; ///< where the last line starts
         bool ownsFirst = false; ///< the first line starts at the first byte
@@ -60,14 +65,28 @@ private:
     [[nodiscard]] Window readWindow(ByteSource& source, std::int64_t begin, std::int64_t end,
                                     std::int64_t fileSize) const;
     void scanWindow(const Window& window);
-    void readLine(std::string_view line, bool controls, bool cutOff);
+    /// Reads the line (from a line end to a line end, both excluded) with the formats of the hits from `hit` on that
+    /// stand in it, and moves `hit` behind them.
+    void readLine(const Window& window, std::size_t begin, std::size_t end, std::size_t& hit, bool controls);
+    void collectFormats(std::size_t end, std::size_t& hit);
+    [[nodiscard]] std::string_view before(int count) override;
+    [[nodiscard]] std::string_view after(int count) override;
+    [[nodiscard]] std::string_view plainLines(std::string_view text);
 
-    const LogFormat& m_format;
+    const AnchorSet& m_anchors;
     ScanSizes m_sizes;
-    AnchorSearch m_search;
+    AnchorScan m_search;
+    LineReader m_reader;
     ChunkBuilder m_builder;
-    std::string m_uncoloured;
+    const std::vector<AnchorHit>* m_hits = nullptr; ///< of the window
+    std::vector<std::uint16_t> m_formats; ///< of the line
+    std::string m_uncoloured, m_around;
     std::int64_t m_lineFeeds = 0;
+
+    ByteSource* m_source = nullptr;
+    std::int64_t m_fileSize = 0;
+    std::int64_t m_lineBegin = 0; ///< of the line being read, offset in the file
+    std::int64_t m_lineEnd = 0;
 };
 
 } // namespace headroom

@@ -59,34 +59,6 @@ Key keyBefore(std::string_view line, std::size_t equals)
     }
 }
 
-/// The rank of a launcher's prefix: "[rank3]:", "[default3]:" or "3: ", else -1. Without the blank "3:" is a line
-/// number of grep -n.
-FieldValue<std::int32_t> rankOfPrefix(std::string_view line)
-{
-    const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
-    std::size_t digits = first;
-    bool bracket = false;
-    for (const std::string_view word : {std::string_view("[rank"), std::string_view("[default")}) {
-        if (line.substr(first, word.size()) == word) {
-            digits = first + word.size();
-            bracket = true;
-        }
-    }
-    std::int32_t rank = 0;
-    std::size_t end = digits;
-    for (; end < line.size() && line[end] >= '0' && line[end] <= '9'; ++end) {
-        rank = std::min<std::int32_t>(rank * 10 + (line[end] - '0'), 100000);
-    }
-    const std::string_view close = bracket ? "]:" : ": ";
-    if (end == digits || line.substr(end, 2) != close) {
-        return {-1};
-    }
-    if (rank > largestRank) {
-        return {-1, first, bracket ? Fault::TooLarge : Fault::None};
-    }
-    return {rank};
-}
-
 /// A value that could not be used.
 struct Complaint
 {
@@ -168,46 +140,50 @@ bool isCutOff(const Draft& draft, std::string_view line)
         && (startsWithPhase("forward") || startsWithPhase("backward") || startsWithPhase("optimizer"));
 }
 
-void finish(Draft& draft, std::string_view line, bool lastOfCutLine, LineSink& sink)
+bool finish(Draft& draft, std::string_view line, bool lastOfCutLine, LineSink& sink)
 {
     const Complaint& complaint = draft.essential;
     if (lastOfCutLine && isCutOff(draft, line)) {
         sink.problem(Severity::Note,
                      Text(HEADROOM_TR("core", "the file ends inside this line; it may still be being written")));
-        return;
+        return false;
     }
     if (!draft.has(bit(Key::Phase) | bit(Key::Allocated)) || complaint.fault == Fault::Placeholder) {
-        return;
+        return false;
     }
     if (complaint.fault != Fault::None) {
         sink.problem(Severity::Error, complaintText(complaint, line));
-        return;
+        return false;
     }
     if (!draft.has(bit(Key::Step))) {
         sink.problem(Severity::Error, Text(HEADROOM_TR("core", "phase= and peak_alloc= stand here without step=")));
-        return;
+        return false;
     }
     if (!draft.has(bit(Key::Rank))) {
-        const FieldValue<std::int32_t> rank = rankOfPrefix(line);
-        if (rank.fault != Fault::None) {
+        const std::int32_t rank = rankOfPrefix(line);
+        if (rank < -1) {
             sink.problem(Severity::Error,
-                         faultText(rank.fault, keyNames[static_cast<std::size_t>(Key::Rank)], line, 0));
-            return;
+                         faultText(Fault::TooLarge, keyNames[static_cast<std::size_t>(Key::Rank)], line, 0));
+            return false;
         }
-        draft.record.rank = rank.value;
+        draft.record.rank = rank;
     }
     sink.record(draft.record);
     if (draft.other.fault != Fault::None) {
         sink.problem(Severity::Warning, complaintText(draft.other, line));
     }
+    return true;
 }
+
+} // namespace
 
 /// Usually a line has one record. When processes write at the same time there may be several without a line end in
 /// between: a key that comes again after a whole record begins the next.
-void readPlainLine(const LogLine& logLine, LineSink& sink)
+bool readPlainLine(const LogLine& logLine, LineSink& sink)
 {
     const std::string_view line = logLine.text;
     Draft draft;
+    bool found = false;
     for (std::size_t at = 0; (at = findNearByte(line, '=', at)) < line.size();) {
         const Key key = keyBefore(line, at);
         ++at;
@@ -215,20 +191,12 @@ void readPlainLine(const LogLine& logLine, LineSink& sink)
             continue;
         }
         if (draft.has(required | bit(key))) {
-            finish(draft, line, false, sink);
+            found = finish(draft, line, false, sink) || found;
             draft = {};
         }
         at = readValue(draft, key, line, at);
     }
-    finish(draft, line, logLine.cutOff, sink);
-}
-
-} // namespace
-
-const LogFormat& plainFormat()
-{
-    static constexpr LogFormat format{"plain.kv", "peak_alloc", readPlainLine};
-    return format;
+    return finish(draft, line, logLine.cutOff, sink) || found;
 }
 
 } // namespace headroom

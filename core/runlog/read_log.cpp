@@ -3,6 +3,7 @@
 
 #include "runlog/log_files.h"
 #include "runlog/read_pieces.h"
+#include "runlog/run_assembler.h"
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,11 @@
 
 namespace headroom {
 namespace {
+
+const AnchorSet& anchorsOf(const ReadOptions& options)
+{
+    return options.formats == nullptr ? AnchorSet::builtin() : *options.formats;
+}
 
 /// A piece of a file: the unit of work.
 struct Piece
@@ -53,6 +59,7 @@ class Reading
 public:
     Reading(const std::vector<LogFile>& files, const ReadOptions& options, const ScanSizes& sizes)
         : m_files(files)
+        , m_anchors(anchorsOf(options))
         , m_options(options)
         , m_sizes(sizes)
         , m_pieces(cut(files, sizes.chunk))
@@ -97,7 +104,7 @@ private:
 
     void readPieces()
     {
-        LogScanner scanner(plainFormat(), m_sizes);
+        LogScanner scanner(m_anchors, m_sizes);
         FileBytes bytes;
         std::size_t open = m_files.size();
         int openError = 0;
@@ -129,6 +136,7 @@ private:
     }
 
     const std::vector<LogFile>& m_files;
+    const AnchorSet& m_anchors;
     const ReadOptions& m_options;
     ScanSizes m_sizes;
     std::vector<Piece> m_pieces;
@@ -156,18 +164,9 @@ void addFileProblems(RunAssembler& assembler, const LogChunk& chunk)
     }
 }
 
-Run finished(RunAssembler& assembler)
-{
-    Run run = assembler.take();
-    if (!run.isEmpty()) {
-        run.formats.emplace_back(plainFormat().id);
-    }
-    return run;
-}
-
 Run Reading::assemble()
 {
-    RunAssembler assembler(m_chunks);
+    RunAssembler assembler(m_anchors.formats());
     std::size_t next = 0;
     for (std::size_t file = 0; file < m_files.size(); ++file) {
         assembler.beginFile(m_files[file].name, m_files[file].size);
@@ -175,12 +174,11 @@ Run Reading::assemble()
             assembler.fileProblem(m_files[file].problem->severity, m_files[file].problem->text);
         }
         for (; next < m_pieces.size() && m_pieces[next].file == file; ++next) {
-            const LogChunk chunk = std::move(m_chunks[next]); // frees it at once
-            addFileProblems(assembler, chunk);
-            assembler.add(chunk);
+            addFileProblems(assembler, m_chunks[next]);
+            assembler.add(std::move(m_chunks[next]));
         }
     }
-    return finished(assembler);
+    return assembler.take(m_options.threads);
 }
 
 } // namespace
@@ -209,23 +207,24 @@ Run readTextInPieces(std::string_view text, const std::string& name, const ScanS
     const std::optional<Text> unreadable = unreadableContent(text.substr(0, 4096));
     std::vector<LogChunk> chunks;
     TextBytes bytes(text);
-    LogScanner scanner(plainFormat(), sizes);
+    const AnchorSet& anchors = AnchorSet::builtin();
+    LogScanner scanner(anchors, sizes);
     ProblemBudget budget;
     for (std::int64_t begin = 0; begin < size && !unreadable; begin += sizes.chunk) {
         chunks.push_back(scanner.scan(bytes, begin, std::min(begin + sizes.chunk, size), size, budget.left()));
         budget.spend(chunks.back());
     }
-    RunAssembler assembler(chunks);
+    RunAssembler assembler(anchors.formats());
     assembler.beginFile(name, size);
     if (unreadable) {
         assembler.fileProblem(Severity::Error, *unreadable);
     } else if (text.empty()) {
         assembler.fileProblem(Severity::Warning, Text(HEADROOM_TR("core", "the file is empty")));
     }
-    for (const LogChunk& chunk : chunks) {
-        assembler.add(chunk);
+    for (LogChunk& chunk : chunks) {
+        assembler.add(std::move(chunk));
     }
-    return finished(assembler);
+    return assembler.take();
 }
 
 Result<Run> readLog(std::span<const std::filesystem::path> paths, const ReadOptions& options)

@@ -6,13 +6,31 @@
 
 namespace headroom {
 
+const LogFact::Field* LogFact::find(std::string_view name) const
+{
+    const auto found = std::ranges::find(fields, name, &Field::name);
+    return found == fields.end() ? nullptr : &*found;
+}
+
+std::optional<double> LogFact::number(std::string_view name) const
+{
+    const Field* const field = find(name);
+    return field == nullptr ? std::nullopt : field->number;
+}
+
+std::string_view LogFact::text(std::string_view name) const
+{
+    const Field* const field = find(name);
+    return field == nullptr ? std::string_view() : std::string_view(field->text);
+}
+
 Record Run::record(std::size_t index) const
 {
     const auto next = std::ranges::upper_bound(firstRecordOfFile, static_cast<std::int64_t>(index));
     Record record{.step = step[index],
                   .phase = phase[index],
                   .rank = rank[index],
-                  .allocated = {allocatedBytes[index]},
+                  .allocated = {std::max<std::int64_t>(allocatedBytes[index], 0)},
                   .reserved = {},
                   .line = line[index],
                   .file
@@ -44,7 +62,7 @@ std::optional<std::size_t> Run::peak(std::optional<std::uint8_t> ofPhase, std::o
 {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < size(); ++i) {
-        const bool counts = (!ofPhase || phase[i] == *ofPhase) && (!ofRank || rank[i] == *ofRank);
+        const bool counts = hasAllocated(i) && (!ofPhase || phase[i] == *ofPhase) && (!ofRank || rank[i] == *ofRank);
         if (counts && (!best || allocatedBytes[i] > allocatedBytes[*best])) {
             best = i;
         }
@@ -60,6 +78,9 @@ std::vector<std::size_t> Run::largest(std::size_t n) const
     // A heap of the n largest so far, the least of them in front: most records cost one comparison.
     std::vector<std::size_t> best;
     for (std::size_t i = 0; i < size() && n > 0; ++i) {
+        if (!hasAllocated(i)) {
+            continue;
+        }
         if (best.size() == n) {
             if (!before(i, best.front())) {
                 continue;

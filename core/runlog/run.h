@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/vocabulary.h"
+#include "runlog/line_kind.h"
 #include "units/bytes.h"
 #include "units/problem.h"
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -20,13 +22,45 @@ template <class T> struct Sparse
     std::vector<T> values;
 };
 
+/// Something a log tells besides its measurements: an argument, a parameter count, the capacity, an out-of-memory
+/// message. Fields have the names of the log formats.
+struct LogFact
+{
+    struct Field
+    {
+        std::string name;
+        std::string text; ///< as the log has it
+        std::optional<double> number; ///< bytes, milliseconds, counts; absent for texts
+    };
+    LineKind kind = LineKind::Marker;
+    std::string format; ///< "megatron.args_row"
+    std::uint16_t file = 0; ///< index into Run::files
+    std::int32_t rank = -1; ///< -1: the log does not say
+    std::int64_t line = 0; ///< 1-based
+    std::vector<Field> fields;
+
+    [[nodiscard]] const Field* find(std::string_view name) const;
+    [[nodiscard]] std::optional<double> number(std::string_view name) const;
+    [[nodiscard]] std::string_view text(std::string_view name) const;
+};
+
+/// What a log says about its steps on lines without amounts of memory; NaN where a line does not say.
+struct StepColumns
+{
+    std::vector<std::uint32_t> step, line;
+    std::vector<float> seconds, tokensPerSecond;
+    std::vector<double> loss;
+
+    [[nodiscard]] std::size_t size() const { return step.size(); }
+};
+
 /// One record of a Run, gathered from its columns.
 struct Record
 {
     std::int64_t step = 0;
     std::uint8_t phase = 0; ///< index into Run::phaseNames
     std::int32_t rank = -1; ///< -1: the log does not say
-    Bytes allocated;
+    Bytes allocated; ///< 0 when the record has only other amounts, see Run::hasAllocated
     std::optional<Bytes> reserved;
     std::int64_t line = 0; ///< 1-based
     std::uint16_t file = 0; ///< index into Run::files
@@ -36,6 +70,8 @@ struct Record
 struct Run
 {
     static constexpr std::int64_t noReserved = -1;
+    static constexpr std::int64_t noAllocated = -1;
+    static constexpr std::string_view wholeStep = "total"; ///< the phase of records that are about no single phase
 
     std::vector<std::string> files;
     std::vector<std::int64_t> firstRecordOfFile; ///< records of file i start here
@@ -45,12 +81,21 @@ struct Run
     std::vector<std::uint32_t> step;
     std::vector<std::uint8_t> phase;
     std::vector<std::int16_t> rank;
-    std::vector<std::int64_t> allocatedBytes;
+    std::vector<std::int64_t> allocatedBytes; ///< peaks; noAllocated where a line has other amounts only
     std::vector<std::int64_t> reservedBytes; ///< empty when no record has one, else noReserved where absent
     std::vector<std::uint32_t> line;
 
     Sparse<float> stepSeconds, tokensPerSecond;
     Sparse<double> loss;
+    Sparse<std::int64_t> currentBytes; ///< allocated at the moment of the line
+    Sparse<std::int64_t> activeBytes; ///< peak of active blocks: allocated or waiting for a stream
+    Sparse<std::int64_t> deviceBytes; ///< what the device is missing, all processes together
+
+    StepColumns steps;
+    std::vector<std::int64_t> firstStepOfFile; ///< rows of `steps` of file i start here
+    std::vector<LogFact> facts; ///< in file order; at most maxFacts
+    static constexpr std::size_t maxFacts = 100000;
+    std::vector<Text> inferences; ///< what was concluded and not read, with the reason
 
     std::int64_t lineCount = 0;
     std::int64_t byteCount = 0;
@@ -60,9 +105,11 @@ struct Run
 
     [[nodiscard]] std::size_t size() const { return step.size(); }
     [[nodiscard]] bool isEmpty() const { return step.empty(); }
+    [[nodiscard]] bool hasAllocated(std::size_t index) const { return allocatedBytes[index] != noAllocated; }
     [[nodiscard]] Record record(std::size_t index) const;
     [[nodiscard]] std::vector<std::int32_t> ranks() const; ///< those the log names: distinct, ascending
     /// Index of the largest allocated value of a phase (of any phase), optionally of one rank; the earliest wins.
+    /// None when no record has one.
     [[nodiscard]] std::optional<std::size_t> peak(std::optional<std::uint8_t> ofPhase = {},
                                                   std::optional<std::int32_t> ofRank = {}) const;
     /// Indices of the n largest allocated values, largest first, ties in file order.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "runlog/anchor_search.h"
+#include "runlog/anchor_scan.h"
+#include "runlog/byte_search.h"
 #include "runlog/read_log.h"
 
 #include <QTest>
@@ -31,7 +32,7 @@ private slots:
     void problemsAreBounded();
     void peak();
     void largestIsASort();
-    void anchorSearch();
+    void anchorScan();
 };
 
 void RunlogTest::record_data()
@@ -376,28 +377,38 @@ void RunlogTest::largestIsASort()
     }
 }
 
-void RunlogTest::anchorSearch()
+/// Every occurrence of every anchor, as a plain search finds them.
+void RunlogTest::anchorScan()
 {
+    const FormatFile file = parseLineFormats("formats:\n"
+                                             "  a: {anchors: [peak_alloc, ak_al], pattern: x}\n"
+                                             "  b: {anchors: ['loc', 'ak_al'], pattern: x}\n",
+                                             "test.yaml");
+    QVERIFY(file.problems.empty());
+    LineFormats formats;
+    for (const FormatFile::Entry& entry : file.entries) {
+        formats.formats.push_back(entry.format);
+    }
+    const AnchorSet anchors(formats);
     std::mt19937 random(2);
     std::string text;
     for (int i = 0; i < 20000; ++i) {
         text += random() % 40 == 0 ? std::string("peak_alloc") : std::string(1, "peak_loc\n"[random() % 9]);
     }
-    for (const bool portable : {false, true}) {
-        const AnchorSearch search("peak_alloc", portable);
-        std::size_t from = 0;
-        std::int64_t feeds = 0;
-        for (;;) {
-            const std::size_t found = search.next(text, from, feeds);
-            QCOMPARE(found, std::min(text.find("peak_alloc", from), text.size()));
-            const auto end = text.begin() + static_cast<std::ptrdiff_t>(found);
-            QCOMPARE(feeds, static_cast<std::int64_t>(std::count(text.begin(), end, '\n')));
-            if (found == text.size()) {
-                break;
-            }
-            from = found + 1;
+    AnchorScan scan(anchors);
+    const std::vector<AnchorHit>& hits = scan.scan(text);
+    std::size_t expected = 0;
+    for (const std::string anchor : {"peak_alloc", "ak_al", "loc"}) {
+        for (std::size_t at = 0; (at = text.find(anchor, at)) != std::string::npos; ++at) {
+            const bool found = std::any_of(hits.begin(), hits.end(), [&](const AnchorHit& hit) {
+                return hit.begin == at && anchors.lengthOf(hit.anchor) == anchor.size();
+            });
+            QVERIFY(found);
+            ++expected;
         }
     }
+    QCOMPARE(hits.size(), expected);
+    QCOMPARE(countByte(text, '\n'), static_cast<std::int64_t>(std::count(text.begin(), text.end(), '\n')));
 }
 
 QTEST_APPLESS_MAIN(RunlogTest)

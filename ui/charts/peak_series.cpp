@@ -73,8 +73,10 @@ PeakSeries makePeakSeries(const Run& run, std::optional<int> rank)
         if ((rank && run.rank[i] != *rank) || run.phase[i] >= phases.size())
             continue;
         const auto record = static_cast<std::uint32_t>(i);
-        phases[run.phase[i]].add(run.step[i], run.allocatedBytes[i], record);
-        overall.add(run.step[i], run.allocatedBytes[i], record);
+        if (run.hasAllocated(i)) {
+            phases[run.phase[i]].add(run.step[i], run.allocatedBytes[i], record);
+            overall.add(run.step[i], run.allocatedBytes[i], record);
+        }
         if (!run.reservedBytes.empty() && run.reservedBytes[i] != Run::noReserved)
             reserved.add(run.step[i], run.reservedBytes[i], record);
     }

@@ -16,6 +16,9 @@ LogOverview overviewOf(const Run& run)
     peakOfPhase.fill(none);
     for (std::size_t i = 0; i < run.size(); ++i) {
         const std::int64_t allocated = run.allocatedBytes[i];
+        if (!run.hasAllocated(i)) {
+            continue;
+        }
         std::size_t& phasePeak = peakOfPhase[run.phase[i]];
         if (phasePeak == none || allocated > run.allocatedBytes[phasePeak]) {
             phasePeak = i;

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/line_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t longestText = 64 << 10; ///< of a line, for patterns
+constexpr int mostMatches = 4096; ///< of a format on a line
+constexpr double largestAmount = 1125899906842624.0; // 2^50
+constexpr std::size_t longestPhase = 64;
+constexpr std::size_t longestField = 4096;
+
+/// Kinds whose lines become records or rows of steps; the others become facts.
+bool isSeries(LineKind kind)
+{
+    return kind == LineKind::Memory || kind == LineKind::Iteration || kind == LineKind::Timers;
+}
+
+const FieldMatch* findField(const LinePattern& pattern, const std::vector<FieldMatch>& found, std::string_view name)
+{
+    const auto match = std::ranges::find_if(
+        found, [&](const FieldMatch& field) { return pattern.fields()[field.field].name == name; });
+    return match == found.end() ? nullptr : &*match;
+}
+
+std::string_view textOf(const FieldMatch* match)
+{
+    return match == nullptr ? std::string_view() : match->text;
+}
+
+/// What a line that names its values calls this one.
+std::string_view keyOf(const LinePattern& pattern, const std::vector<FieldMatch>& found)
+{
+    for (const std::string_view name : {"key", "what", "metric", "active", "phase"}) {
+        if (const FieldMatch* const match = findField(pattern, found, name)) {
+            return match->text;
+        }
+    }
+    return {};
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+/// The last line with something on it.
+std::string_view lastLineOf(std::string_view text)
+{
+    text = trimmed(text);
+    return text.substr(text.find_last_of('\n') + 1); // npos + 1 is 0
+}
+
+/// A caller's message without the logger's brackets before it: "[time] [INFO] [utils.py:627:see_memory_usage] Engine
+/// before forward".
+std::string_view messageOf(std::string_view line)
+{
+    line = trimmed(line);
+    while (line.starts_with('[')) {
+        const std::size_t close = line.find("] ");
+        if (close == std::string_view::npos) {
+            break;
+        }
+        line = trimmed(line.substr(close + 2));
+    }
+    return line.substr(0, longestPhase);
+}
+
+std::int64_t bytesOf(double value)
+{
+    return static_cast<std::int64_t>(value);
+}
+
+} // namespace
+
+void LineReader::read(const LogLine& line, std::span<const std::uint16_t> formats, std::int64_t number,
+                      Surroundings& around, LineSink& sink)
+{
+    m_sink = &sink;
+    m_number = number;
+    m_line = line.text.substr(0, longestText);
+    m_draft = {};
+    m_phase.clear();
+    for (const std::uint16_t index : formats) {
+        const LineFormat& format = m_formats.formats[index];
+        const bool found = format.plainReader ? readPlainLine(line, sink) : readFormat(format, line, around);
+        if (found) {
+            sink.seen(index);
+        }
+    }
+    flush();
+    if (m_matcher.takeLimitReached()) {
+        sink.problem(Severity::Warning, Text(HEADROOM_TR("core", "the line is too intricate to be read")));
+    }
+}
+
+bool LineReader::readFormat(const LineFormat& format, const LogLine& line, Surroundings& around)
+{
+    std::string_view text = m_line;
+    if (format.lines > 1) {
+        m_joined.assign(m_line).append("\n").append(around.after(format.lines - 1));
+        text = m_joined;
+    }
+    std::size_t from = 0;
+    int matches = 0;
+    for (; matches < mostMatches; ++matches) {
+        const std::size_t before = from;
+        if (!m_matcher.next(format.pattern, text, from) || (format.lines > 1 && before > m_line.size())) {
+            break;
+        }
+        // A number that touches the end of a line which is still being written may go on.
+        const std::vector<FieldMatch>& found = m_matcher.found();
+        if (line.cutOff && isSeries(format.kind) && !found.empty()
+            && found.back().text.data() + found.back().text.size() == text.data() + text.size()) {
+            m_sink->problem(Severity::Note,
+                            Text(HEADROOM_TR("core", "the file ends inside this line; it may still be being written")));
+            break;
+        }
+        if (matches > 0 && isSeries(format.kind) && format.values.empty()) {
+            flush();
+        }
+        readMatch(format, text, around);
+        if (format.lines > 1) {
+            return true; // further ones have an anchor of their own
+        }
+    }
+    return matches > 0;
+}
+
+void LineReader::readMatch(const LineFormat& format, std::string_view text, Surroundings& around)
+{
+    if (!isSeries(format.kind)) {
+        addFact(format, 0);
+    } else {
+        m_draft.isMemory = m_draft.isMemory || format.kind == LineKind::Memory;
+        m_draft.record.nearStep
+            = m_draft.record.nearStep == LineFormat::Step::Next ? LineFormat::Step::Next : format.step;
+        apply(format);
+        if (m_draft.record.phase.empty() && format.phaseIsLineBefore) {
+            m_phase = messageOf(lastLineOf(around.before(2)));
+            const std::string_view own = textOf(findField(format.pattern, m_matcher.found(), "when"));
+            m_phase = own.empty() ? m_phase : std::string(own.substr(0, longestPhase));
+            m_draft.record.phase = m_phase;
+        } else if (m_draft.record.phase.empty()) {
+            m_draft.record.phase = format.phase;
+        }
+    }
+    if (format.pairs) {
+        const FieldMatch* const rest = findField(format.pattern, m_matcher.found(), "rest");
+        readPairs(m_formats.formats[*format.pairs], rest != nullptr ? rest->text : text);
+    }
+    if (!format.rows.empty()) {
+        readRows(format, around);
+    }
+}
+
+void LineReader::readPairs(const LineFormat& pairs, std::string_view text)
+{
+    std::size_t from = 0;
+    for (int matches = 0; matches < mostMatches && m_matcher.next(pairs.pattern, text, from); ++matches) {
+        if (isSeries(pairs.kind)) {
+            apply(pairs);
+        } else {
+            addFact(pairs, 0);
+        }
+    }
+}
+
+void LineReader::readRows(const LineFormat& format, Surroundings& around)
+{
+    const auto each = [&](std::string_view text, std::int64_t distance, bool stops) {
+        while (!text.empty()) {
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            const std::string_view line = text.substr(0, end);
+            if (stops && !format.until.empty() && line.find(format.until) != std::string_view::npos) {
+                return;
+            }
+            for (const std::size_t row : format.rows) {
+                readRow(m_formats.formats[row], line, distance);
+            }
+            ++distance;
+            text.remove_prefix(std::min(end + 1, text.size()));
+        }
+    };
+    if (format.above > 0) {
+        const std::string_view above = around.before(format.above);
+        each(above, -std::ranges::count(above, '\n'), false);
+    }
+    if (format.reach > 0) {
+        each(around.after(format.reach), 1, true);
+    }
+}
+
+void LineReader::readRow(const LineFormat& row, std::string_view text, std::int64_t distance)
+{
+    std::size_t from = 0;
+    text = text.substr(0, longestText);
+    for (int matches = 0; matches < mostMatches && m_matcher.next(row.pattern, text, from); ++matches) {
+        if (isSeries(row.kind)) {
+            apply(row);
+        } else {
+            addFact(row, distance);
+        }
+    }
+}
+
+/// The fields of the match become those of the draft.
+void LineReader::apply(const LineFormat& format)
+{
+    const std::vector<FieldMatch>& found = m_matcher.found();
+    const LinePattern& pattern = format.pattern;
+    if (!format.values.empty()) {
+        const std::string_view key = keyOf(pattern, found);
+        const auto value = std::ranges::find(format.values, key, &LineFormat::Value::key);
+        if (value != format.values.end()) {
+            const FieldMatch* match = findField(pattern, found, value->asMatched ? "bytes" : "val");
+            match = match != nullptr ? match : findField(pattern, found, value->asMatched ? "val" : "bytes");
+            const FieldRule& rule = value->asMatched && match != nullptr ? pattern.fields()[match->field] : value->rule;
+            FieldRule named = rule;
+            named.name = value->rule.name;
+            const auto number = match == nullptr
+                ? std::nullopt
+                : fieldNumber(named, match->text, textOf(findField(pattern, found, "unit")));
+            if (number) {
+                set(value->rule, *number);
+            }
+        }
+    }
+    for (const FieldMatch& match : found) {
+        const FieldRule& rule = pattern.fields()[match.field];
+        if (rule.unit == FieldUnit::Text) {
+            if (rule.name == "phase" && m_draft.record.phase.empty()) {
+                m_draft.record.phase = match.text.substr(0, longestPhase);
+            }
+        } else if (const std::optional<double> number = fieldNumber(rule, match.text)) {
+            set(rule, *number);
+        }
+    }
+}
+
+void LineReader::setRank(double value)
+{
+    if (value >= 0 && value <= std::numeric_limits<std::int16_t>::max()) {
+        m_draft.record.rank = static_cast<std::int32_t>(value);
+    }
+}
+
+void LineReader::set(const FieldRule& rule, double value)
+{
+    LineRecord& record = m_draft.record;
+    const std::string_view name = rule.name;
+    if (name == "loss") {
+        record.loss = record.loss ? record.loss : value;
+        m_draft.hasSeries = true;
+        return;
+    }
+    if (!(value >= 0) || !std::isfinite(value)) {
+        return;
+    }
+    if (name == "step") {
+        if (value <= std::numeric_limits<std::uint32_t>::max()) {
+            record.step = static_cast<std::uint32_t>(value);
+        }
+    } else if (name == "rank") {
+        setRank(value);
+    } else if (name == "step_time_ms") {
+        record.stepSeconds = static_cast<float>(value / 1000);
+        m_draft.hasSeries = true;
+    } else if (name == "tokens_per_s" || (name == "tokens_per_s_per_gpu" && !record.tokensPerSecond)) {
+        record.tokensPerSecond = static_cast<float>(value);
+        m_draft.hasSeries = true;
+    } else if (name.ends_with("bytes") && value <= largestAmount) {
+        m_draft.isMeasured = true;
+        if (name == "peak_alloc_bytes" || name == "peak_alloc_old_bytes") {
+            record.allocatedBytes = bytesOf(value);
+        } else if (name == "alloc_bytes") {
+            record.currentBytes = bytesOf(value);
+        } else if (name == "peak_reserved_bytes" || name == "reserved_bytes" || name == "model_reserved_bytes") {
+            m_draft.peakReserved = std::max(m_draft.peakReserved, value);
+        } else if (name == "peak_active_bytes") {
+            record.activeBytes = bytesOf(value);
+        } else if (name == "device_used_bytes") {
+            record.deviceBytes = bytesOf(value);
+        } else if (name == "capacity_bytes") {
+            LogFact fact{.kind = LineKind::Capacity,
+                         .format = {},
+                         .file = 0,
+                         .rank = record.rank,
+                         .line = m_number,
+                         .fields = {}};
+            fact.fields.push_back({"capacity_bytes", {}, value});
+            m_sink->fact(std::move(fact));
+        }
+    }
+}
+
+void LineReader::addFact(const LineFormat& format, std::int64_t distance)
+{
+    LogFact fact{.kind = format.kind,
+                 .format = format.id,
+                 .file = 0,
+                 .rank = rankOfPrefix(m_line),
+                 .line = m_number + distance,
+                 .fields = {}};
+    for (const FieldMatch& match : m_matcher.found()) {
+        const FieldRule& rule = format.pattern.fields()[match.field];
+        const bool isText = rule.unit == FieldUnit::Text;
+        fact.fields.push_back({rule.name, std::string(trimmed(match.text.substr(0, longestField))),
+                               isText ? std::nullopt : fieldNumber(rule, match.text)});
+        if (rule.name == "rank" && fact.fields.back().number.value_or(-1) >= 0) {
+            fact.rank = static_cast<std::int32_t>(std::min(*fact.fields.back().number, 32767.0));
+        }
+    }
+    m_sink->fact(std::move(fact));
+}
+
+void LineReader::flush()
+{
+    LineRecord& record = m_draft.record;
+    const bool counts = m_draft.isMeasured || m_draft.hasSeries || record.step;
+    if (counts && record.rank < 0) {
+        record.rank = std::max(rankOfPrefix(m_line), -1);
+    }
+    if (m_draft.peakReserved >= 0) {
+        record.reservedBytes = bytesOf(m_draft.peakReserved);
+    }
+    if (m_draft.isMeasured) {
+        record.phase = record.phase.empty() ? Run::wholeStep : record.phase;
+        m_sink->record(record);
+    } else if (m_draft.hasSeries || record.step) {
+        m_sink->step(record);
+    }
+    m_draft = {};
+    m_phase.clear();
+}
+
+} // namespace headroom

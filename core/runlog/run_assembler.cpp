@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/run_assembler.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <thread>
+
+namespace headroom {
+namespace {
+
+constexpr std::string_view otherPhasesName = "(other)";
+constexpr std::int64_t largestLine = std::numeric_limits<std::uint32_t>::max();
+
+/// Does the jobs with several threads. What one throws is rethrown once all have ended.
+void runJobs(const std::vector<std::function<void()>>& jobs, int threads)
+{
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr thrown;
+    std::atomic_flag hasThrown = ATOMIC_FLAG_INIT;
+    const auto work = [&]() noexcept {
+        try {
+            for (std::size_t i = next++; i < jobs.size(); i = next++) {
+                jobs[i]();
+            }
+        } catch (...) {
+            if (!hasThrown.test_and_set()) {
+                thrown = std::current_exception();
+            }
+            next = jobs.size();
+        }
+    };
+    {
+        std::vector<std::jthread> others;
+        for (int i = 1; i < std::min(threads, static_cast<int>(jobs.size())); ++i) {
+            others.emplace_back(work);
+        }
+        work();
+    }
+    if (thrown) {
+        std::rethrow_exception(thrown);
+    }
+}
+
+} // namespace
+
+void RunAssembler::endFile()
+{
+    for (const Unbound& row : m_waiting) {
+        bind(row, m_lastStep.value_or(0));
+    }
+    m_waiting.clear();
+    m_lastStep.reset();
+}
+
+void RunAssembler::beginFile(const std::string& name, std::int64_t bytes, std::int32_t rank)
+{
+    endFile();
+    m_run.files.push_back(name);
+    m_run.firstRecordOfFile.push_back(static_cast<std::int64_t>(m_records));
+    m_run.firstStepOfFile.push_back(static_cast<std::int64_t>(m_stepRows));
+    m_run.byteCount += bytes;
+    m_ranks.push_back({m_records, m_run.facts.size(), rank});
+    m_lines = 0;
+    m_fileProblems.clear();
+}
+
+void RunAssembler::fileProblem(Severity severity, Text text)
+{
+    if (std::ranges::find(m_fileProblems, text) != m_fileProblems.end()) {
+        return;
+    }
+    m_fileProblems.push_back(text);
+    if (m_run.problems.size() < Run::maxProblems) {
+        m_run.problems.push_back({severity, m_run.files.back(), 0, std::move(text)});
+    }
+    ++m_run.problemCount;
+}
+
+void RunAssembler::add(LogChunk chunk)
+{
+    Part part{std::move(chunk), m_records, m_stepRows, m_lines, {}};
+    addProblems(part.chunk);
+    addFacts(part.chunk);
+    addPhases(part);
+    checkLines(part);
+    bindSteps(part);
+    m_seen.resize(std::max(m_seen.size(), part.chunk.formats.size()));
+    for (std::size_t i = 0; i < part.chunk.formats.size(); ++i) {
+        m_seen[i] = m_seen[i] || part.chunk.formats[i];
+    }
+    m_hasReserved = m_hasReserved || !part.chunk.reservedBytes.empty();
+    m_records += part.chunk.step.size();
+    m_stepRows += part.chunk.steps.size();
+    const std::int64_t lines = part.chunk.lineFeeds + (part.chunk.endsInsideLine ? 1 : 0);
+    m_lines += lines;
+    m_run.lineCount += lines;
+    m_parts.push_back(std::move(part));
+}
+
+void RunAssembler::addFacts(LogChunk& chunk)
+{
+    for (LogFact& fact : chunk.facts) {
+        if (m_run.facts.size() >= Run::maxFacts) {
+            fileProblem(Severity::Warning,
+                        Text(HEADROOM_TR("core",
+                                         "more than %1 arguments, parameter counts and messages; the others "
+                                         "are left out"),
+                             {std::to_string(Run::maxFacts)}));
+            break;
+        }
+        fact.file = static_cast<std::uint16_t>(m_run.files.size() - 1);
+        fact.line += m_lines + 1;
+        m_run.facts.push_back(std::move(fact));
+    }
+    chunk.facts.clear();
+}
+
+/// Line numbers are kept in 32 bits; a file of more lines than that keeps its records and says so.
+void RunAssembler::checkLines(const Part& part)
+{
+    const LogChunk& chunk = part.chunk;
+    const std::int64_t last = std::max<std::int64_t>(chunk.line.empty() ? 0 : chunk.line.back(),
+                                                     chunk.steps.line.empty() ? 0 : chunk.steps.line.back());
+    if (part.firstLine + last + 1 > largestLine) {
+        fileProblem(Severity::Warning,
+                    Text(HEADROOM_TR("core", "line numbers are counted up to %1 only"), {std::to_string(largestLine)}));
+    }
+}
+
+void RunAssembler::bind(const Unbound& row, std::uint32_t step)
+{
+    m_bound.emplace_back(row, step);
+}
+
+void RunAssembler::bindSteps(const Part& part)
+{
+    const StepBinding& binding = part.chunk.binding;
+    const auto global = [&](const Unbound& row) {
+        return Unbound{row.isRecord, row.index + (row.isRecord ? part.firstRecord : part.firstStepRow)};
+    };
+    if (binding.first) {
+        for (const Unbound& row : m_waiting) {
+            bind(row, *binding.first);
+        }
+        m_waiting.clear();
+    }
+    for (const Unbound& row : binding.leading) {
+        if (m_lastStep || binding.first) {
+            bind(global(row), m_lastStep ? *m_lastStep : *binding.first);
+        } else {
+            m_waiting.push_back(global(row));
+        }
+    }
+    for (const Unbound& row : binding.trailing) {
+        m_waiting.push_back(global(row));
+    }
+    m_lastStep = binding.last ? binding.last : m_lastStep;
+}
+
+std::uint8_t RunAssembler::phaseIndex(const std::string& name)
+{
+    std::vector<std::string>& names = m_run.phaseNames;
+    const auto found = std::ranges::find(names, name);
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    if (index >= LogChunk::otherPhases) {
+        return LogChunk::otherPhases;
+    }
+    if (found == names.end()) {
+        names.push_back(name);
+    }
+    return static_cast<std::uint8_t>(index);
+}
+
+void RunAssembler::addPhases(Part& part)
+{
+    if (part.chunk.phaseNames.empty()) {
+        return;
+    }
+    part.phases = {0, 1, 2};
+    for (const std::string& name : part.chunk.phaseNames) {
+        part.phases.push_back(phaseIndex(name));
+    }
+    part.phases.resize(256, LogChunk::otherPhases);
+    const bool others = std::ranges::any_of(
+        part.chunk.phase, [&](std::uint8_t phase) { return part.phases[phase] == LogChunk::otherPhases; });
+    if (others) {
+        m_run.phaseNames.resize(LogChunk::otherPhases);
+        m_run.phaseNames.emplace_back(otherPhasesName);
+        fileProblem(Severity::Warning,
+                    Text(HEADROOM_TR("core", "there are more than %1 phase names; the others are read as one"),
+                         {std::to_string(LogChunk::otherPhases)}));
+    }
+}
+
+void RunAssembler::addProblems(const LogChunk& chunk)
+{
+    for (const ChunkProblem& problem : chunk.problems) {
+        if (m_run.problems.size() < Run::maxProblems) {
+            m_run.problems.push_back({problem.severity, m_run.files.back(), m_lines + problem.line + 1, problem.text});
+        }
+    }
+    m_run.problemCount += chunk.problemCount;
+}
+
+/// Each column is a job: its memory is touched for the first time by the thread that fills it, which is most of the
+/// work.
+void RunAssembler::joinRecords(int threads)
+{
+    std::vector<std::function<void()>> jobs;
+    const auto join = [&](auto& target, auto column, std::size_t size) {
+        jobs.emplace_back([this, &target, column, size] {
+            target.reserve(size);
+            for (const Part& part : m_parts) {
+                const auto& more = column(part.chunk);
+                target.insert(target.end(), more.begin(), more.end());
+            }
+        });
+    };
+    const auto joinLines = [&](std::vector<std::uint32_t>& target, auto column, std::size_t size) {
+        jobs.emplace_back([this, &target, column, size] {
+            target.reserve(size);
+            for (const Part& part : m_parts) {
+                for (const std::uint32_t line : column(part.chunk)) {
+                    target.push_back(static_cast<std::uint32_t>(std::min(part.firstLine + line + 1, largestLine)));
+                }
+            }
+        });
+    };
+    const auto joinSparse = [&](auto& target, auto member) {
+        jobs.emplace_back([this, &target, member] {
+            std::size_t size = 0;
+            for (const Part& part : m_parts) {
+                size += (part.chunk.*member).records.size();
+            }
+            target.records.reserve(size);
+            target.values.reserve(size);
+            for (const Part& part : m_parts) {
+                const auto& more = part.chunk.*member;
+                for (const std::uint32_t record : more.records) {
+                    target.records.push_back(static_cast<std::uint32_t>(part.firstRecord) + record);
+                }
+                target.values.insert(target.values.end(), more.values.begin(), more.values.end());
+            }
+        });
+    };
+    join(
+        m_run.allocatedBytes, [](const LogChunk& c) -> auto& { return c.allocatedBytes; }, m_records);
+    if (m_hasReserved) {
+        jobs.emplace_back([this] {
+            m_run.reservedBytes.reserve(m_records);
+            for (const Part& part : m_parts) {
+                const auto& more = part.chunk.reservedBytes;
+                m_run.reservedBytes.insert(m_run.reservedBytes.end(), more.begin(), more.end());
+                m_run.reservedBytes.resize(part.firstRecord + part.chunk.step.size(), Run::noReserved);
+            }
+        });
+    }
+    join(
+        m_run.step, [](const LogChunk& c) -> auto& { return c.step; }, m_records);
+    joinLines(
+        m_run.line, [](const LogChunk& c) -> auto& { return c.line; }, m_records);
+    join(
+        m_run.rank, [](const LogChunk& c) -> auto& { return c.rank; }, m_records);
+    jobs.emplace_back([this] {
+        m_run.phase.reserve(m_records);
+        for (const Part& part : m_parts) {
+            for (const std::uint8_t phase : part.chunk.phase) {
+                m_run.phase.push_back(part.phases.empty() ? phase : part.phases[phase]);
+            }
+        }
+    });
+    joinSparse(m_run.stepSeconds, &LogChunk::stepSeconds);
+    joinSparse(m_run.tokensPerSecond, &LogChunk::tokensPerSecond);
+    joinSparse(m_run.loss, &LogChunk::loss);
+    joinSparse(m_run.currentBytes, &LogChunk::currentBytes);
+    joinSparse(m_run.activeBytes, &LogChunk::activeBytes);
+    joinSparse(m_run.deviceBytes, &LogChunk::deviceBytes);
+    join(
+        m_run.steps.step, [](const LogChunk& c) -> auto& { return c.steps.step; }, m_stepRows);
+    joinLines(
+        m_run.steps.line, [](const LogChunk& c) -> auto& { return c.steps.line; }, m_stepRows);
+    join(
+        m_run.steps.seconds, [](const LogChunk& c) -> auto& { return c.steps.seconds; }, m_stepRows);
+    join(
+        m_run.steps.tokensPerSecond, [](const LogChunk& c) -> auto& { return c.steps.tokensPerSecond; }, m_stepRows);
+    join(
+        m_run.steps.loss, [](const LogChunk& c) -> auto& { return c.steps.loss; }, m_stepRows);
+    runJobs(jobs, threads);
+}
+
+/// Records and facts without a rank have that of their file's name.
+void RunAssembler::applyRanks()
+{
+    for (std::size_t file = 0; file < m_ranks.size(); ++file) {
+        if (m_ranks[file].rank < 0) {
+            continue;
+        }
+        const bool last = file + 1 == m_ranks.size();
+        const std::size_t records = last ? m_run.size() : m_ranks[file + 1].firstRecord;
+        for (std::size_t i = m_ranks[file].firstRecord; i < records; ++i) {
+            m_run.rank[i] = m_run.rank[i] < 0 ? static_cast<std::int16_t>(m_ranks[file].rank) : m_run.rank[i];
+        }
+        const std::size_t facts = last ? m_run.facts.size() : m_ranks[file + 1].firstFact;
+        for (std::size_t i = m_ranks[file].firstFact; i < facts; ++i) {
+            m_run.facts[i].rank = m_run.facts[i].rank < 0 ? m_ranks[file].rank : m_run.facts[i].rank;
+        }
+    }
+}
+
+Run RunAssembler::take(int threads)
+{
+    endFile();
+    joinRecords(threads);
+    m_parts.clear();
+    for (const auto& [row, step] : m_bound) {
+        (row.isRecord ? m_run.step : m_run.steps.step)[row.index] = step;
+    }
+    applyRanks();
+    for (std::size_t i = 0; i < m_seen.size(); ++i) {
+        if (m_seen[i]) {
+            m_run.formats.push_back(m_formats.formats[i].id);
+        }
+    }
+    return std::move(m_run);
+}
+
+} // namespace headroom
