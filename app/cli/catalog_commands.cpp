@@ -4,6 +4,7 @@
 #include "json.h"
 #include "table.h"
 
+#include "runlog/line_format.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -82,10 +83,22 @@ int listFormats(bool asJson)
         table.addRow({format.id, format.title, formatCount(static_cast<std::int64_t>(format.keys.size()))});
         json.push_back({{"id", format.id}, {"title", format.title}, {"keys", format.keys.size()}});
     }
+    const LineFormats lines = LineFormats::load(userFolder());
+    printProblems(lines.problems);
+    Table logs;
+    logs.addColumn("log format", Table::Align::Left);
+    logs.addColumn("framework", Table::Align::Left);
+    Json logJson = Json::array();
+    for (const LineFormat& format : lines.formats) {
+        if (!format.isInner && !format.anchors.empty()) {
+            logs.addRow({format.id, format.framework});
+        }
+        logJson.push_back({{"id", format.id}, {"framework", format.framework}});
+    }
     if (asJson) {
-        printJson({{"schema", "headroom.formats/1"}, {"config", std::move(json)}});
+        printJson({{"schema", "headroom.formats/1"}, {"config", std::move(json)}, {"log", std::move(logJson)}});
     } else {
-        fmt::print("{}", table.text());
+        fmt::print("{}\n{}", table.text(), logs.text());
     }
     return Holds;
 }
@@ -104,7 +117,7 @@ void addCatalogs(CLI::App& app, int& exitCode)
 {
     addList(app, exitCode, "models", "the model presets that ship, and your own", listModels);
     addList(app, exitCode, "gpus", "the GPUs that are known, and your own", listGpus);
-    addList(app, exitCode, "formats", "the config formats that are read", listFormats);
+    addList(app, exitCode, "formats", "the config and log formats that are read", listFormats);
 }
 
 } // namespace headroom::cli

@@ -195,7 +195,7 @@ Json toJson(const std::vector<Problem>& problems)
 Json recordJson(const Run& run, std::size_t index)
 {
     const Record record = run.record(index);
-    Json json{{"max_bytes", record.allocated.value},
+    Json json{{"max_bytes", run.hasAllocated(index) ? Json(record.allocated.value) : Json(nullptr)},
               {"step", record.step},
               {"line", record.line},
               {"rank", record.rank < 0 ? Json(nullptr) : Json(record.rank)},

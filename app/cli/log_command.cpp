@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands.h"
 #include "inputs.h"
-#include "json.h"
-#include "report.h"
-#include "table.h"
+#include "log_report.h"
 
+#include "runlog/anchor_scan.h"
+#include "runlog/followed_log.h"
 #include "runlog/read_log.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <memory>
+#include <thread>
 
 namespace headroom::cli {
 
@@ -20,105 +25,101 @@ struct Options
 {
     std::vector<std::string> paths;
     std::size_t top = 5;
+    double interval = 0.5; ///< seconds between two looks at a followed log
     bool json = false;
+    bool csv = false;
+    bool follow = false;
 };
 
-void addRecordRow(const Run& run, std::size_t index, Table& table)
+std::vector<Finding> findingsOf(const LogReport& report)
 {
-    const Record record = run.record(index);
-    table.addRow({run.phaseNames[record.phase], formatGib(record.allocated, 3),
-                  record.reserved ? formatGib(*record.reserved, 3) : "", std::to_string(record.step),
-                  record.rank < 0 ? "" : std::to_string(record.rank),
-                  fmt::format("{}:{}", run.files[record.file], record.line)});
+    Situation situation;
+    situation.run = report.run;
+    situation.summary = &report.summary;
+    return diagnose(situation);
 }
 
-Table recordTable()
-{
-    Table table;
-    table.addColumn("phase", Table::Align::Left);
-    for (const char* title : {"allocated", "reserved", "step", "rank"}) {
-        table.addColumn(title);
-    }
-    table.addColumn("place", Table::Align::Left);
-    return table;
-}
-
-void printForPeople(const Options& options, const Run& run, const std::vector<Finding>& findings)
-{
-    fmt::print("{} lines, {} measurements, {} ranks\n\nPeak of each phase\n", formatCount(run.lineCount),
-               formatCount(static_cast<std::int64_t>(run.size())), run.ranks().size());
-    Table peaks = recordTable();
-    for (std::size_t phase = 0; phase < run.phaseNames.size(); ++phase) {
-        if (const auto index = run.peak(static_cast<std::uint8_t>(phase))) {
-            addRecordRow(run, *index, peaks);
-        }
-    }
-    fmt::print("{}\nLargest {}\n", peaks.text(), options.top);
-    Table top = recordTable();
-    for (const std::size_t index : run.largest(options.top)) {
-        addRecordRow(run, index, top);
-    }
-    fmt::print("{}\n{}", top.text(), findingsText(findings));
-}
-
-Json logJson(const Options& options, const Run& run, const RunSummary& summary, const std::vector<Finding>& findings)
-{
-    Json phases = Json::object();
-    for (std::size_t phase = 0; phase < run.phaseNames.size(); ++phase) {
-        if (const auto index = run.peak(static_cast<std::uint8_t>(phase))) {
-            phases[run.phaseNames[phase]] = recordJson(run, *index);
-        }
-    }
-    Json top = Json::array();
-    for (const std::size_t index : run.largest(options.top)) {
-        Json record = recordJson(run, index);
-        record["phase"] = run.phaseNames[run.phase[index]];
-        top.push_back(std::move(record));
-    }
-    const auto peakPhase = summary.peakPhase(run);
-    return Json{{"schema", "headroom.log/1"},
-                {"formats", run.formats},
-                {"files", run.files},
-                {"lines", run.lineCount},
-                {"records", run.size()},
-                {"phases", std::move(phases)},
-                {"peak_phase", peakPhase ? Json(std::string(nameOf(*peakPhase))) : Json(nullptr)},
-                {"top", std::move(top)},
-                {"capacity_bytes", nullptr},
-                {"out_of_memory", Json::array()},
-                {"arguments", Json::object()},
-                {"findings", toJson(findings)},
-                {"problem_count", run.problemCount},
-                {"problems", toJson(run.problems)}};
-}
-
-int run(const Options& options)
+int run(const Options& options, const AnchorSet& anchors)
 {
     const std::vector<std::filesystem::path> paths(options.paths.begin(), options.paths.end());
-    const auto log = readLog(paths);
+    ReadOptions reading;
+    reading.formats = &anchors;
+    const auto log = readLog(paths, reading);
     if (!log) {
         return fail(log.error());
     }
-    if (log->isEmpty()) {
+    if (log->isEmpty() && log->steps.size() == 0 && log->facts.empty()) {
         printProblems(log->problems);
-        return fail(
-            {Severity::Error, options.paths.front(), 0,
-             Text{HEADROOM_TR("core",
-                              "no line has phase=, step= and peak_alloc=, so there is no peak to find in %1 lines"),
-                  {formatCount(log->lineCount)}}});
+        return fail({Severity::Error, options.paths.front(), 0,
+                     Text{HEADROOM_TR("core",
+                                      "none of %1 lines has phase=, step= and peak_alloc= or is of another log "
+                                      "format that is known"),
+                          {formatCount(log->lineCount)}}});
     }
-    const RunSummary summary = summarise(*log);
-    Situation situation;
-    situation.run = &*log;
-    situation.summary = &summary;
-    const std::vector<Finding> findings = diagnose(situation);
+    if (options.csv) {
+        printProblems(log->problems);
+        printLogCsv(*log, 0, true);
+        return Holds;
+    }
+    const LogReport report = reportOf(*log);
+    const std::vector<Finding> findings = findingsOf(report);
     if (options.json) {
-        printJson(logJson(options, *log, summary, findings));
+        printJson(logJson(report, findings, options.top));
     } else {
         printProblems(log->problems);
-        printForPeople(options, *log, findings);
+        printLogReport(report, findings, options.top);
     }
     return Holds;
+}
+
+std::atomic<bool> interrupted{false};
+
+/// Prints what is written to the log, until the user interrupts.
+int follow(const Options& options, const AnchorSet& anchors)
+{
+    if (options.paths.size() != 1 || std::filesystem::is_directory(options.paths.front())) {
+        return fail({Severity::Error, options.paths.front(), 0,
+                     Text{HEADROOM_TR("core", "--follow takes one file, not a folder and not several"), {}}});
+    }
+    interrupted = false;
+    std::signal(SIGINT, [](int) { interrupted = true; });
+    std::signal(SIGTERM, [](int) { interrupted = true; });
+    FollowedLog log(options.paths.front(), &anchors);
+    bool header = true;
+    std::size_t problems = 0;
+    while (!interrupted) {
+        const auto change = log.poll();
+        if (!change) {
+            return fail(change.error());
+        }
+        const Run& known = log.run();
+        printProblems({known.problems.begin() + static_cast<std::ptrdiff_t>(problems), known.problems.end()});
+        problems = known.problems.size();
+        if (options.json) {
+            for (std::size_t i = change->firstRecord; i < known.size(); ++i) {
+                Json record = recordJson(known, i);
+                record["phase"] = known.phaseNames[known.phase[i]];
+                fmt::print("{}\n", record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            }
+        } else {
+            printLogCsv(known, change->firstRecord, header);
+        }
+        header = false;
+        std::fflush(stdout);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.interval);
+        while (!interrupted && std::chrono::steady_clock::now() < until) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    }
+    return Holds;
+}
+
+int start(const Options& options)
+{
+    const LineFormats formats = LineFormats::load(userFolder());
+    printProblems(formats.problems);
+    const AnchorSet anchors(formats);
+    return options.follow ? follow(options, anchors) : run(options, anchors);
 }
 
 } // namespace
@@ -131,8 +132,13 @@ void addLog(CLI::App& app, int& exitCode)
     command->add_option("--top", options->top, "how many of the largest values to list")
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
-    command->add_flag("--json", options->json, "print JSON");
-    command->callback([options, &exitCode] { exitCode = run(*options); });
+    CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
+    command->add_flag("--csv", options->csv, "print every measurement as comma-separated values")->excludes(json);
+    command->add_flag("--follow", options->follow, "print measurements as they are written, until interrupted");
+    command->add_option("--interval", options->interval, "seconds between two looks at a followed log")
+        ->capture_default_str()
+        ->check(CLI::Range(0.01, 3600.0));
+    command->callback([options, &exitCode] { exitCode = start(*options); });
 }
 
 } // namespace headroom::cli

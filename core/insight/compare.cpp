@@ -73,8 +73,8 @@ RunFigures RunFigures::of(const Run& run, const RunSummary& summary)
     for (std::size_t phase = 0; phase < figures.phases.size(); ++phase) {
         figures.phases[phase] = bytesOf(run.allocatedBytes, summary.phasePeaks[phase]);
     }
-    figures.stepSeconds = steadyMedian(run.stepSeconds.values);
-    figures.tokensPerSecond = steadyMedian(run.tokensPerSecond.values);
+    figures.stepSeconds = steadyMedian(run.allStepSeconds());
+    figures.tokensPerSecond = steadyMedian(run.allTokensPerSecond());
     figures.ranks = run.ranks();
     return figures;
 }

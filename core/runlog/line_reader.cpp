@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 namespace headroom {
 namespace {
 
 constexpr std::size_t longestText = 64 << 10; ///< of a line, for patterns
 constexpr int mostMatches = 4096; ///< of a format on a line
-constexpr double largestAmount = 1125899906842624.0; // 2^50
 constexpr std::size_t longestPhase = 64;
 constexpr std::size_t longestField = 4096;
 
@@ -71,11 +68,6 @@ std::string_view messageOf(std::string_view line)
         line = trimmed(line.substr(close + 2));
     }
     return line.substr(0, longestPhase);
-}
-
-std::int64_t bytesOf(double value)
-{
-    return static_cast<std::int64_t>(value);
 }
 
 } // namespace
@@ -139,7 +131,6 @@ void LineReader::readMatch(const LineFormat& format, std::string_view text, Surr
     if (!isSeries(format.kind)) {
         addFact(format, 0);
     } else {
-        m_draft.isMemory = m_draft.isMemory || format.kind == LineKind::Memory;
         m_draft.record.nearStep
             = m_draft.record.nearStep == LineFormat::Step::Next ? LineFormat::Step::Next : format.step;
         apply(format);
@@ -229,7 +220,7 @@ void LineReader::apply(const LineFormat& format)
                 ? std::nullopt
                 : fieldNumber(named, match->text, textOf(findField(pattern, found, "unit")));
             if (number) {
-                set(value->rule, *number);
+                m_draft.set(value->rule.name, *number);
             }
         }
     }
@@ -240,63 +231,7 @@ void LineReader::apply(const LineFormat& format)
                 m_draft.record.phase = match.text.substr(0, longestPhase);
             }
         } else if (const std::optional<double> number = fieldNumber(rule, match.text)) {
-            set(rule, *number);
-        }
-    }
-}
-
-void LineReader::setRank(double value)
-{
-    if (value >= 0 && value <= std::numeric_limits<std::int16_t>::max()) {
-        m_draft.record.rank = static_cast<std::int32_t>(value);
-    }
-}
-
-void LineReader::set(const FieldRule& rule, double value)
-{
-    LineRecord& record = m_draft.record;
-    const std::string_view name = rule.name;
-    if (name == "loss") {
-        record.loss = record.loss ? record.loss : value;
-        m_draft.hasSeries = true;
-        return;
-    }
-    if (!(value >= 0) || !std::isfinite(value)) {
-        return;
-    }
-    if (name == "step") {
-        if (value <= std::numeric_limits<std::uint32_t>::max()) {
-            record.step = static_cast<std::uint32_t>(value);
-        }
-    } else if (name == "rank") {
-        setRank(value);
-    } else if (name == "step_time_ms") {
-        record.stepSeconds = static_cast<float>(value / 1000);
-        m_draft.hasSeries = true;
-    } else if (name == "tokens_per_s" || (name == "tokens_per_s_per_gpu" && !record.tokensPerSecond)) {
-        record.tokensPerSecond = static_cast<float>(value);
-        m_draft.hasSeries = true;
-    } else if (name.ends_with("bytes") && value <= largestAmount) {
-        m_draft.isMeasured = true;
-        if (name == "peak_alloc_bytes" || name == "peak_alloc_old_bytes") {
-            record.allocatedBytes = bytesOf(value);
-        } else if (name == "alloc_bytes") {
-            record.currentBytes = bytesOf(value);
-        } else if (name == "peak_reserved_bytes" || name == "reserved_bytes" || name == "model_reserved_bytes") {
-            m_draft.peakReserved = std::max(m_draft.peakReserved, value);
-        } else if (name == "peak_active_bytes") {
-            record.activeBytes = bytesOf(value);
-        } else if (name == "device_used_bytes") {
-            record.deviceBytes = bytesOf(value);
-        } else if (name == "capacity_bytes") {
-            LogFact fact{.kind = LineKind::Capacity,
-                         .format = {},
-                         .file = 0,
-                         .rank = record.rank,
-                         .line = m_number,
-                         .fields = {}};
-            fact.fields.push_back({"capacity_bytes", {}, value});
-            m_sink->fact(std::move(fact));
+            m_draft.set(rule.name, *number);
         }
     }
 }
@@ -324,19 +259,18 @@ void LineReader::addFact(const LineFormat& format, std::int64_t distance)
 void LineReader::flush()
 {
     LineRecord& record = m_draft.record;
-    const bool counts = m_draft.isMeasured || m_draft.hasSeries || record.step;
-    if (counts && record.rank < 0) {
+    if (!m_draft.isEmpty() && record.rank < 0) {
         record.rank = std::max(rankOfPrefix(m_line), -1);
     }
-    if (m_draft.peakReserved >= 0) {
-        record.reservedBytes = bytesOf(m_draft.peakReserved);
+    if (m_draft.capacity()) {
+        LogFact fact;
+        fact.kind = LineKind::Capacity;
+        fact.rank = record.rank;
+        fact.line = m_number;
+        fact.fields.push_back({"capacity_bytes", {}, m_draft.capacity()});
+        m_sink->fact(std::move(fact));
     }
-    if (m_draft.isMeasured) {
-        record.phase = record.phase.empty() ? Run::wholeStep : record.phase;
-        m_sink->record(record);
-    } else if (m_draft.hasSeries || record.step) {
-        m_sink->step(record);
-    }
+    m_draft.finish(*m_sink);
     m_draft = {};
     m_phase.clear();
 }

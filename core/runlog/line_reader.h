@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runlog/log_format.h"
+#include "runlog/record_draft.h"
 
 #include <cstdint>
 #include <memory>
@@ -38,29 +39,18 @@ public:
               LineSink& sink);
 
 private:
-    struct Draft
-    {
-        LineRecord record;
-        double peakReserved = -1; ///< the larger of what one line calls reserved: some round the peak
-        bool isMeasured = false; ///< has an amount of memory
-        bool isMemory = false; ///< of a format of measurements
-        bool hasSeries = false; ///< has a loss, a time or a rate
-    };
-
     [[nodiscard]] bool readFormat(const LineFormat& format, const LogLine& line, Surroundings& around);
     void readMatch(const LineFormat& format, std::string_view text, Surroundings& around);
     void readPairs(const LineFormat& pairs, std::string_view text);
     void readRows(const LineFormat& format, Surroundings& around);
     void readRow(const LineFormat& row, std::string_view text, std::int64_t distance);
     void apply(const LineFormat& format);
-    void set(const FieldRule& rule, double value);
-    void setRank(double value);
     void addFact(const LineFormat& format, std::int64_t distance);
     void flush();
 
     const LineFormats& m_formats;
     PatternMatcher m_matcher;
-    Draft m_draft;
+    RecordDraft m_draft;
     LineSink* m_sink = nullptr;
     std::int64_t m_number = 0;
     std::string_view m_line;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/log_files.h"
 
+#include "runlog/event_file.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <system_error>
 
 #include <fcntl.h>
@@ -35,7 +38,7 @@ Text openingFailed(int error)
 /// Looks at one file. A file that can't be opened is a failure when the user named it.
 LogFile inspect(const std::string& name, int& error)
 {
-    LogFile file{.name = name, .problem = {}};
+    LogFile file{.name = name, .rank = rankOfFileName(name), .unpacked = {}, .problem = {}};
     const auto leaveOut = [&](Severity severity, Text text) {
         file.readable = false;
         file.problem = Problem{severity, name, 0, std::move(text)};
@@ -48,6 +51,23 @@ LogFile inspect(const std::string& name, int& error)
     }
     file.size = bytes.size();
     const std::string_view head = bytes.read(0, std::min(file.size, headBytes));
+    if (const std::optional<Packing> packing = packingOf(head)) {
+        Result<Unpacked> unpacked = unpack(name, *packing);
+        if (!unpacked) {
+            leaveOut(Severity::Error, unpacked.error().text);
+            return file;
+        }
+        file.unpacked = std::move(unpacked->file);
+        file.size = unpacked->size;
+        if (unpacked->problem) {
+            file.problem = Problem{Severity::Warning, name, 0, *std::move(unpacked->problem)};
+        }
+        return file;
+    }
+    file.isEventFile = looksLikeEventFile(head);
+    if (file.isEventFile) {
+        return file;
+    }
     if (file.size == 0) {
         leaveOut(Severity::Warning, Text(HEADROOM_TR("core", "the file is empty")));
     } else if (auto unreadable = unreadableContent(head)) {
@@ -154,6 +174,32 @@ std::optional<Text> unreadableContent(std::string_view head)
     return {};
 }
 
+std::int32_t rankOfFileName(const fs::path& path)
+{
+    constexpr std::size_t longest = 5;
+    const auto number = [](std::string_view text) -> std::int32_t {
+        const bool isNumber
+            = !text.empty() && text.size() <= longest && text.find_first_not_of("0123456789") == std::string_view::npos;
+        std::int32_t value = 0;
+        for (const char c : isNumber ? text : std::string_view()) {
+            value = value * 10 + (c - '0');
+        }
+        return isNumber && value <= std::numeric_limits<std::int16_t>::max() ? value : -1;
+    };
+    std::string name = path.filename().string();
+    name = name.substr(0, name.find('.')); // rank3.log.gz
+    if (name == "stdout" || name == "stderr") {
+        return number(path.parent_path().filename().string());
+    }
+    const std::size_t word = name.rfind("rank");
+    if (word == std::string::npos) {
+        return number(name);
+    }
+    const std::size_t first = std::min(name.find_first_not_of("_-", word + 4), name.size());
+    const std::size_t end = std::min(name.find_first_not_of("0123456789", first), name.size());
+    return number(std::string_view(name).substr(first, end - first));
+}
+
 bool naturallyLess(std::string_view a, std::string_view b)
 {
     const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
@@ -196,6 +242,17 @@ void FileBytes::close()
         ::close(m_file);
     }
     m_file = -1;
+}
+
+int FileBytes::open(const LogFile& file)
+{
+    if (file.unpacked == nullptr) {
+        return open(file.name);
+    }
+    close();
+    m_error = 0;
+    m_file = ::fcntl(file.unpacked->number(), F_DUPFD_CLOEXEC, 0);
+    return m_file < 0 ? errno : 0;
 }
 
 int FileBytes::open(const std::string& name)

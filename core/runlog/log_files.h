@@ -2,8 +2,10 @@
 #pragma once
 
 #include "runlog/log_scan.h"
+#include "runlog/unpack.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +18,9 @@ struct LogFile
 {
     std::string name;
     std::int64_t size = 0;
+    std::int32_t rank = -1; ///< in the file's name, "rank_3.log"; -1: there is none
+    std::shared_ptr<const OpenFile> unpacked; ///< the text of a file that is compressed or UTF-16
+    bool isEventFile = false; ///< TensorBoard's
     bool readable = true; ///< false: `problem` says why it is left out
     std::optional<Problem> problem;
 };
@@ -24,8 +29,12 @@ struct LogFile
 /// ones left out. Fails when a path is missing or can't be opened; a member of a folder that can't be is left out.
 [[nodiscard]] Result<std::vector<LogFile>> listLogFiles(std::span<const std::filesystem::path> paths);
 
-/// Why a file that begins like this is not read as a log: compressed, UTF-16 or binary. Null for text.
+/// Why text that begins like this is not read as a log: packed or binary. Null for text.
 [[nodiscard]] std::optional<Text> unreadableContent(std::string_view head);
+
+/// The rank in the name of a file that one process wrote: "rank3.log", "log_rank_3.txt", "3.log", or torchrun's
+/// "3/stdout.log"; else -1.
+[[nodiscard]] std::int32_t rankOfFileName(const std::filesystem::path& path);
 
 /// Natural order: digits compare as numbers.
 [[nodiscard]] bool naturallyLess(std::string_view a, std::string_view b);
@@ -43,6 +52,7 @@ public:
 
     /// Opens a regular file; 0 or an errno.
     [[nodiscard]] int open(const std::string& name);
+    [[nodiscard]] int open(const LogFile& file);
     [[nodiscard]] std::string_view read(std::int64_t offset, std::int64_t length) override;
     [[nodiscard]] std::string_view readAside(std::int64_t offset, std::int64_t length) override;
     /// The size now, -1 when it can't be told.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/read_log.h"
 
+#include "runlog/event_file.h"
 #include "runlog/log_files.h"
+#include "runlog/phase_inference.h"
 #include "runlog/read_pieces.h"
 #include "runlog/run_assembler.h"
 
@@ -34,8 +36,9 @@ std::vector<Piece> cut(const std::vector<LogFile>& files, std::int64_t length)
     std::vector<Piece> pieces;
     for (std::size_t file = 0; file < files.size(); ++file) {
         const std::int64_t size = files[file].readable ? files[file].size : 0;
-        for (std::int64_t begin = 0; begin < size; begin += length) {
-            pieces.push_back({file, begin, std::min(begin + length, size)});
+        const std::int64_t step = files[file].isEventFile ? std::max<std::int64_t>(size, 1) : length;
+        for (std::int64_t begin = 0; begin < size; begin += step) {
+            pieces.push_back({file, begin, std::min(begin + step, size)});
         }
     }
     return pieces;
@@ -112,10 +115,12 @@ private:
             const Piece& piece = m_pieces[i];
             if (piece.file != open) {
                 open = piece.file;
-                openError = bytes.open(m_files[open].name);
+                openError = bytes.open(m_files[open]);
             }
             LogChunk& chunk = m_chunks[i];
-            if (openError == 0) {
+            if (openError == 0 && m_files[open].isEventFile) {
+                chunk = readEventFile(bytes, m_files[open].size, m_anchors.formats(), m_budget.left());
+            } else if (openError == 0) {
                 chunk = scanner.scan(bytes, piece.begin, piece.end, m_files[open].size, m_budget.left());
             }
             chunk.readError = openError != 0 ? openError : bytes.error();
@@ -169,7 +174,7 @@ Run Reading::assemble()
     RunAssembler assembler(m_anchors.formats());
     std::size_t next = 0;
     for (std::size_t file = 0; file < m_files.size(); ++file) {
-        assembler.beginFile(m_files[file].name, m_files[file].size);
+        assembler.beginFile(m_files[file].name, m_files[file].size, m_files.size() > 1 ? m_files[file].rank : -1);
         if (m_files[file].problem) {
             assembler.fileProblem(m_files[file].problem->severity, m_files[file].problem->text);
         }
@@ -178,7 +183,9 @@ Run Reading::assemble()
             assembler.add(std::move(m_chunks[next]));
         }
     }
-    return assembler.take(m_options.threads);
+    Run run = assembler.take(m_options.threads);
+    inferPhases(run);
+    return run;
 }
 
 } // namespace
@@ -224,7 +231,9 @@ Run readTextInPieces(std::string_view text, const std::string& name, const ScanS
     for (LogChunk& chunk : chunks) {
         assembler.add(std::move(chunk));
     }
-    return assembler.take();
+    Run run = assembler.take();
+    inferPhases(run);
+    return run;
 }
 
 Result<Run> readLog(std::span<const std::filesystem::path> paths, const ReadOptions& options)

@@ -2,9 +2,32 @@
 #include "runlog/run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace headroom {
+
+namespace {
+
+std::vector<float> numbersOf(const std::vector<float>& values, const std::vector<float>& more)
+{
+    std::vector<float> all = values;
+    all.insert(all.end(), more.begin(), more.end());
+    std::erase_if(all, [](float value) { return std::isnan(value); });
+    return all;
+}
+
+} // namespace
+
+std::vector<float> Run::allStepSeconds() const
+{
+    return numbersOf(stepSeconds.values, steps.seconds);
+}
+
+std::vector<float> Run::allTokensPerSecond() const
+{
+    return numbersOf(tokensPerSecond.values, steps.tokensPerSecond);
+}
 
 const LogFact::Field* LogFact::find(std::string_view name) const
 {

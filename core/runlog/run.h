@@ -112,6 +112,9 @@ struct Run
     /// None when no record has one.
     [[nodiscard]] std::optional<std::size_t> peak(std::optional<std::uint8_t> ofPhase = {},
                                                   std::optional<std::int32_t> ofRank = {}) const;
+    /// Step times (tokens per second) of records and of rows of `steps`, those that are numbers, in that order.
+    [[nodiscard]] std::vector<float> allStepSeconds() const;
+    [[nodiscard]] std::vector<float> allTokensPerSecond() const;
     /// Indices of the n largest allocated values, largest first, ties in file order.
     [[nodiscard]] std::vector<std::size_t> largest(std::size_t n) const;
 };

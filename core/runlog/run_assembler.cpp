@@ -13,6 +13,14 @@ namespace {
 constexpr std::string_view otherPhasesName = "(other)";
 constexpr std::int64_t largestLine = std::numeric_limits<std::uint32_t>::max();
 
+/// Exact for a log that is read at once; one that grows doubles its columns.
+template <class T> void reserveFirst(std::vector<T>& column, std::size_t size)
+{
+    if (column.empty()) {
+        column.reserve(size);
+    }
+}
+
 /// Does the jobs with several threads. What one throws is rethrown once all have ended.
 void runJobs(const std::vector<std::function<void()>>& jobs, int threads)
 {
@@ -211,7 +219,7 @@ void RunAssembler::joinRecords(int threads)
     std::vector<std::function<void()>> jobs;
     const auto join = [&](auto& target, auto column, std::size_t size) {
         jobs.emplace_back([this, &target, column, size] {
-            target.reserve(size);
+            reserveFirst(target, size);
             for (const Part& part : m_parts) {
                 const auto& more = column(part.chunk);
                 target.insert(target.end(), more.begin(), more.end());
@@ -220,7 +228,7 @@ void RunAssembler::joinRecords(int threads)
     };
     const auto joinLines = [&](std::vector<std::uint32_t>& target, auto column, std::size_t size) {
         jobs.emplace_back([this, &target, column, size] {
-            target.reserve(size);
+            reserveFirst(target, size);
             for (const Part& part : m_parts) {
                 for (const std::uint32_t line : column(part.chunk)) {
                     target.push_back(static_cast<std::uint32_t>(std::min(part.firstLine + line + 1, largestLine)));
@@ -234,8 +242,8 @@ void RunAssembler::joinRecords(int threads)
             for (const Part& part : m_parts) {
                 size += (part.chunk.*member).records.size();
             }
-            target.records.reserve(size);
-            target.values.reserve(size);
+            reserveFirst(target.records, size);
+            reserveFirst(target.values, size);
             for (const Part& part : m_parts) {
                 const auto& more = part.chunk.*member;
                 for (const std::uint32_t record : more.records) {
@@ -249,8 +257,9 @@ void RunAssembler::joinRecords(int threads)
         m_run.allocatedBytes, [](const LogChunk& c) -> auto& { return c.allocatedBytes; }, m_records);
     if (m_hasReserved) {
         jobs.emplace_back([this] {
-            m_run.reservedBytes.reserve(m_records);
+            reserveFirst(m_run.reservedBytes, m_records);
             for (const Part& part : m_parts) {
+                m_run.reservedBytes.resize(part.firstRecord, Run::noReserved);
                 const auto& more = part.chunk.reservedBytes;
                 m_run.reservedBytes.insert(m_run.reservedBytes.end(), more.begin(), more.end());
                 m_run.reservedBytes.resize(part.firstRecord + part.chunk.step.size(), Run::noReserved);
@@ -264,7 +273,7 @@ void RunAssembler::joinRecords(int threads)
     join(
         m_run.rank, [](const LogChunk& c) -> auto& { return c.rank; }, m_records);
     jobs.emplace_back([this] {
-        m_run.phase.reserve(m_records);
+        reserveFirst(m_run.phase, m_records);
         for (const Part& part : m_parts) {
             for (const std::uint8_t phase : part.chunk.phase) {
                 m_run.phase.push_back(part.phases.empty() ? phase : part.phases[phase]);
@@ -309,21 +318,34 @@ void RunAssembler::applyRanks()
     }
 }
 
-Run RunAssembler::take(int threads)
+Run& RunAssembler::update(int threads)
 {
-    endFile();
     joinRecords(threads);
     m_parts.clear();
+    const auto stepOf = [&](const Unbound& row) -> std::uint32_t& {
+        return (row.isRecord ? m_run.step : m_run.steps.step)[row.index];
+    };
     for (const auto& [row, step] : m_bound) {
-        (row.isRecord ? m_run.step : m_run.steps.step)[row.index] = step;
+        stepOf(row) = step;
+    }
+    m_bound.clear();
+    for (const Unbound& row : m_waiting) {
+        stepOf(row) = m_lastStep.value_or(0);
     }
     applyRanks();
+    m_run.formats.clear();
     for (std::size_t i = 0; i < m_seen.size(); ++i) {
         if (m_seen[i]) {
             m_run.formats.push_back(m_formats.formats[i].id);
         }
     }
-    return std::move(m_run);
+    return m_run;
+}
+
+Run RunAssembler::take(int threads)
+{
+    endFile();
+    return std::move(update(threads));
 }
 
 } // namespace headroom

@@ -28,6 +28,8 @@ public:
     /// The chunk is kept until `take`.
     void add(LogChunk chunk);
     [[nodiscard]] Run take(int threads = 1);
+    /// Joins what was added so far, for logs that grow: records that wait for a step have the last one until it comes.
+    [[nodiscard]] Run& update(int threads = 1);
 
 private:
     struct Part

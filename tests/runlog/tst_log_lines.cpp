@@ -119,7 +119,7 @@ void LogLinesTest::roundedMaximum()
     QCOMPARE(run.reservedBytes[0], rounded(5.4 * gibi));
 }
 
-/// The message is the line before the amounts, with or without a logger's prefix.
+/// The message is the line before the amounts, with or without a logger's prefix; what ran before it is inferred.
 void LogLinesTest::messagePair()
 {
     const Run run = readLogText(
@@ -130,7 +130,7 @@ void LogLinesTest::messagePair()
         "[2023-04-18 01:46:59,170] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=2, lr=[1e-06], mom=[]\n",
         "train.log");
     QCOMPARE(run.size(), std::size_t{2});
-    QCOMPARE(described(run, 0), expected("engine before backward", 10, -1, 2, rounded(2.5 * gibi), rounded(3 * gibi)));
+    QCOMPARE(described(run, 0), expected("forward", 10, -1, 2, rounded(2.5 * gibi), rounded(3 * gibi)));
     QCOMPARE(described(run, 1),
              expected("after initializing zero optimizer", 10, -1, 4, rounded(2.75 * gibi), rounded(3 * gibi)));
 }

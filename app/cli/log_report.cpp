@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "log_report.h"
+
+#include "inputs.h"
+#include "report.h"
+#include "table.h"
+
+#include "units/number.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace headroom::cli {
+
+namespace {
+
+std::optional<double> median(std::vector<float> values)
+{
+    if (values.empty()) {
+        return std::nullopt;
+    }
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return static_cast<double>(*middle);
+}
+
+void addRecordRow(const Run& run, std::size_t index, Table& table)
+{
+    const Record record = run.record(index);
+    table.addRow({run.phaseNames[record.phase], run.hasAllocated(index) ? formatGib(record.allocated, 3) : "",
+                  record.reserved ? formatGib(*record.reserved, 3) : "", std::to_string(record.step),
+                  record.rank < 0 ? "" : std::to_string(record.rank),
+                  fmt::format("{}:{}", run.files[record.file], record.line)});
+}
+
+Table recordTable()
+{
+    Table table;
+    table.addColumn("phase", Table::Align::Left);
+    for (const char* title : {"allocated", "reserved", "step", "rank"}) {
+        table.addColumn(title);
+    }
+    table.addColumn("place", Table::Align::Left);
+    return table;
+}
+
+void printPeaks(const LogReport& report, std::size_t count)
+{
+    const Run& run = *report.run;
+    Table peaks = recordTable();
+    bool any = false;
+    for (std::size_t phase = 0; phase < run.phaseNames.size(); ++phase) {
+        if (const auto index = run.peak(static_cast<std::uint8_t>(phase))) {
+            addRecordRow(run, *index, peaks);
+            any = true;
+        }
+    }
+    if (any) {
+        Table top = recordTable();
+        for (const std::size_t index : run.largest(count)) {
+            addRecordRow(run, index, top);
+        }
+        fmt::print("\nPeak of each phase\n{}\nLargest {}\n{}", peaks.text(), count, top.text());
+    }
+    if (report.summary.reservedPeak && !any) {
+        Table reserved = recordTable();
+        addRecordRow(run, *report.summary.reservedPeak, reserved);
+        fmt::print("\nLargest reserved (the log has no allocated amounts)\n{}", reserved.text());
+    }
+}
+
+void printOutOfMemory(const LogReport& report)
+{
+    constexpr std::size_t most = 5;
+    for (std::size_t i = 0; i < std::min(most, report.outOfMemory.size()); ++i) {
+        const OutOfMemory& oom = report.outOfMemory[i];
+        fmt::print("\nOut of memory at {}:{}{}{}\n  {}\n", report.run->files[oom.file], oom.line,
+                   oom.rank < 0 ? "" : fmt::format(", rank {}", oom.rank),
+                   oom.phase ? fmt::format(", in {}", nameOf(*oom.phase)) : "", oom.meaning.english());
+        if (oom.requested && report.plan) {
+            for (const Text& block : blocksOfSize(*oom.requested, *report.plan)) {
+                fmt::print("  {} has this size.\n", block.english());
+            }
+        }
+    }
+    if (report.outOfMemory.size() > most) {
+        fmt::print("\n{} more out-of-memory messages.\n", report.outOfMemory.size() - most);
+    }
+}
+
+std::string number(double value)
+{
+    return std::isnan(value) ? std::string() : fmt::format("{}", value);
+}
+
+/// A text as a cell of comma-separated values (RFC 4180).
+std::string cell(const std::string& text)
+{
+    if (text.find_first_of(",\"\r\n") == std::string::npos) {
+        return text;
+    }
+    std::string quoted = "\"";
+    for (const char c : text) {
+        quoted += c;
+        if (c == '"') {
+            quoted += c;
+        }
+    }
+    return quoted + '"';
+}
+
+template <class T> class SparseCursor
+{
+public:
+    SparseCursor(const Sparse<T>& column, std::size_t first)
+        : m_column(column)
+        , m_at(static_cast<std::size_t>(std::ranges::lower_bound(column.records, first) - column.records.begin()))
+    {
+    }
+
+    /// The record's value; records have to be asked for in order.
+    [[nodiscard]] std::string at(std::size_t record)
+    {
+        if (m_at < m_column.records.size() && m_column.records[m_at] == record) {
+            const T value = m_column.values[m_at++];
+            if constexpr (std::is_floating_point_v<T>) {
+                return number(static_cast<double>(value));
+            } else {
+                return std::to_string(value);
+            }
+        }
+        return {};
+    }
+
+private:
+    const Sparse<T>& m_column;
+    std::size_t m_at;
+};
+
+} // namespace
+
+LogReport reportOf(const Run& run)
+{
+    LogReport report;
+    report.run = &run;
+    report.summary = summarise(run);
+    report.arguments = argumentsOf(run);
+    report.capacity = capacityOf(run);
+    report.outOfMemory = outOfMemoryOf(run);
+    if (!report.arguments.empty()) {
+        const Knowledge knowledge;
+        if (auto plan = planOfArguments(run, knowledge.formats, knowledge.catalog)) {
+            report.plan = *std::move(plan);
+        }
+    }
+    report.stepSeconds = median(run.allStepSeconds());
+    report.tokensPerSecond = median(run.allTokensPerSecond());
+    if (!run.steps.loss.empty()) {
+        report.lastLoss = run.steps.loss.back();
+    } else if (!run.loss.values.empty()) {
+        report.lastLoss = run.loss.values.back();
+    }
+    return report;
+}
+
+void printLogReport(const LogReport& report, const std::vector<Finding>& findings, std::size_t count)
+{
+    const Run& run = *report.run;
+    fmt::print("{} lines, {} measurements, {} ranks", formatCount(run.lineCount),
+               formatCount(static_cast<std::int64_t>(run.size())), run.ranks().size());
+    fmt::print("{}\n", run.formats.empty() ? "" : fmt::format("; formats: {}", fmt::join(run.formats, ", ")));
+    if (report.capacity) {
+        fmt::print("Memory of the device: {}\n", formatGib(*report.capacity));
+    }
+    if (report.stepSeconds) {
+        fmt::print("Median step: {:.4g} s\n", *report.stepSeconds);
+    }
+    if (report.tokensPerSecond) {
+        fmt::print("Median tokens per second: {}\n", formatCount(std::llround(*report.tokensPerSecond)));
+    }
+    if (!report.arguments.empty()) {
+        fmt::print("Arguments in the log: {}, from {}:{}\n", report.arguments.size(),
+                   run.files[report.arguments.front().file], report.arguments.front().line);
+    }
+    printPeaks(report, count);
+    printOutOfMemory(report);
+    for (const Text& inference : run.inferences) {
+        fmt::print("\nInferred: {}\n", inference.english());
+    }
+    fmt::print("\n{}", findingsText(findings));
+}
+
+void printLogCsv(const Run& run, std::size_t first, bool header)
+{
+    if (header) {
+        fmt::print("file,line,step,phase,rank,allocated_bytes,reserved_bytes,current_bytes,active_bytes,device_bytes,"
+                   "step_seconds,tokens_per_second,loss\n");
+    }
+    SparseCursor current(run.currentBytes, first);
+    SparseCursor active(run.activeBytes, first);
+    SparseCursor device(run.deviceBytes, first);
+    SparseCursor seconds(run.stepSeconds, first);
+    SparseCursor tokens(run.tokensPerSecond, first);
+    SparseCursor loss(run.loss, first);
+    std::string lines;
+    for (std::size_t i = first; i < run.size(); ++i) {
+        const Record record = run.record(i);
+        fmt::format_to(std::back_inserter(lines), "{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                       cell(run.files[record.file]), record.line, record.step, cell(run.phaseNames[record.phase]),
+                       record.rank < 0 ? "" : std::to_string(record.rank),
+                       run.hasAllocated(i) ? std::to_string(record.allocated.value) : "",
+                       record.reserved ? std::to_string(record.reserved->value) : "", current.at(i), active.at(i),
+                       device.at(i), seconds.at(i), tokens.at(i), loss.at(i));
+        if (lines.size() > (1U << 16U)) {
+            fmt::print("{}", lines);
+            lines.clear();
+        }
+    }
+    fmt::print("{}", lines);
+}
+
+} // namespace headroom::cli

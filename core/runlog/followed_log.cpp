@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/followed_log.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include <sys/stat.h>
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t pieceBytes = 16 << 20;
+constexpr std::int64_t rememberedBytes = 256;
+constexpr std::int64_t blockBytes = 32 << 10; ///< within which the lines of a block follow its head
+constexpr std::int64_t searchBytes = 1 << 20;
+
+} // namespace
+
+FollowedLog::FollowedLog(std::filesystem::path path, const AnchorSet* anchors)
+    : m_path(std::move(path))
+    , m_anchors(anchors == nullptr ? AnchorSet::builtin() : *anchors)
+    , m_scanner(m_anchors, {})
+    , m_search(m_anchors)
+    , m_assembler(m_anchors.formats())
+{
+    m_run = &m_assembler.update();
+}
+
+void FollowedLog::begin()
+{
+    m_end = 0;
+    m_lastSize = -1;
+    m_lastBytes.clear();
+    m_assembler.beginFile(m_path.string(), 0, -1);
+}
+
+Result<FollowedLog::Change> FollowedLog::poll()
+{
+    Change change{.firstRecord = m_run->size(), .firstStepRow = m_run->steps.size()};
+    const std::size_t facts = m_run->facts.size();
+    if (auto opened = openAgain(change); !opened) {
+        return tl::unexpected(opened.error());
+    }
+    if (m_isOpen) {
+        const std::int64_t size = m_bytes.size();
+        if (wasRewritten(size)) {
+            change.startedAnew = true;
+            begin();
+        }
+        readAdded(m_lastSize == size);
+        m_lastSize = size;
+    }
+    m_run = &m_assembler.update();
+    change.isEmpty = m_run->size() == change.firstRecord && m_run->steps.size() == change.firstStepRow
+        && m_run->facts.size() == facts;
+    return change;
+}
+
+/// Opens the file where it isn't open, or where its name now stands for another.
+Result<void> FollowedLog::openAgain(Change& change)
+{
+    struct stat status = {};
+    if (::stat(m_path.c_str(), &status) != 0) {
+        if (errno == ENOENT || errno == ESTALE) {
+            return {};
+        }
+        return failure(Text{HEADROOM_TR("core", "it can't be opened: %1"), {std::generic_category().message(errno)}},
+                       m_path.string());
+    }
+    const Identity identity{status.st_dev, status.st_ino};
+    if (m_isOpen && identity == m_identity) {
+        return {};
+    }
+    if (m_isOpen) {
+        readAdded(true); // the old file to its end: its writer has gone on to the new one
+        change.startedAnew = true;
+    }
+    const int error = m_bytes.open(m_path.string());
+    m_isOpen = error == 0;
+    if (error == ENOENT) {
+        return {};
+    }
+    if (error != 0) {
+        return failure(Text{HEADROOM_TR("core", "it can't be opened: %1"), {std::generic_category().message(error)}},
+                       m_path.string());
+    }
+    m_identity = identity;
+    begin();
+    return {};
+}
+
+bool FollowedLog::wasRewritten(std::int64_t size)
+{
+    if (size < m_end) {
+        return true;
+    }
+    const auto length = static_cast<std::int64_t>(m_lastBytes.size());
+    return m_bytes.read(m_end - length, length) != m_lastBytes;
+}
+
+/// Behind the last line feed, or the end of what was read where there is none after it.
+std::int64_t FollowedLog::endOfWholeLines(std::int64_t size)
+{
+    for (std::int64_t end = size; end > m_end;) {
+        const std::int64_t begin = std::max(m_end, end - searchBytes);
+        const std::string_view text = m_bytes.read(begin, end - begin);
+        const std::size_t feed = text.rfind('\n');
+        if (feed != std::string_view::npos) {
+            return begin + static_cast<std::int64_t>(feed) + 1;
+        }
+        end = begin;
+    }
+    return m_end;
+}
+
+/// The begin of the first line whose block may go on behind `end`: the rest of it is still to come.
+std::int64_t FollowedLog::beforeOpenBlock(std::int64_t end)
+{
+    const std::int64_t begin = std::max(m_end, end - blockBytes);
+    const std::string_view text = m_bytes.read(begin, end - begin);
+    for (const AnchorHit& hit : m_search.scan(text)) {
+        int reach = 0;
+        for (const std::uint16_t index : m_anchors.formatsOf(hit.anchor)) {
+            const LineFormat& format = m_anchors.formats().formats[index];
+            reach = std::max({reach, format.reach, format.lines - 1});
+        }
+        const std::string_view rest = text.substr(hit.begin);
+        if (reach > 0 && std::ranges::count(rest, '\n') <= reach) {
+            const std::size_t feed = text.substr(0, hit.begin).rfind('\n');
+            return feed == std::string_view::npos ? begin : begin + static_cast<std::int64_t>(feed) + 1;
+        }
+    }
+    return end;
+}
+
+/// Reads whole lines. Blocks that may go on wait until the file rests or their lines are there.
+void FollowedLog::readAdded(bool toTheEnd)
+{
+    const std::int64_t size = m_bytes.size();
+    const std::int64_t whole = endOfWholeLines(size);
+    const std::int64_t end = toTheEnd ? whole : beforeOpenBlock(whole);
+    // A line belongs to the piece with the line feed before it, so pieces begin and end one byte earlier.
+    for (std::int64_t from = m_end; from < end;) {
+        const std::int64_t to = std::min(end, from + pieceBytes);
+        const std::int64_t first = std::max<std::int64_t>(from - 1, 0);
+        const std::int64_t last = to == end ? end - 1 : to - 1;
+        const std::size_t room = m_problems >= Run::maxProblems ? 0 : Run::maxProblems - m_problems;
+        LogChunk chunk = m_scanner.scan(m_bytes, first, last, whole, room);
+        m_problems += chunk.problems.size();
+        chunk.endsInsideLine = false;
+        m_assembler.add(std::move(chunk));
+        from = to;
+    }
+    if (end > m_end) {
+        m_end = end;
+        const std::int64_t length = std::min(m_end, rememberedBytes);
+        m_lastBytes = m_bytes.read(m_end - length, length);
+    }
+}
+
+} // namespace headroom

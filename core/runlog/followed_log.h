@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "runlog/log_files.h"
+#include "runlog/run_assembler.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace headroom {
+
+/// A log that is still being written. Each poll reads what has been added since the last, whole lines only, so a writer
+/// that dies in the middle of a line loses no one else's. A file that was truncated or written anew is read from its
+/// beginning, and one that another took the place of is read to its end first; in both cases what was read before
+/// stays, and the Run has the file once more, with lines counted from 1.
+class FollowedLog
+{
+public:
+    /// The formats must outlive the log; null: the built-in ones.
+    explicit FollowedLog(std::filesystem::path path, const AnchorSet* anchors = nullptr);
+
+    struct Change
+    {
+        std::size_t firstRecord = 0; ///< records from here on are new
+        std::size_t firstStepRow = 0; ///< the same in Run::steps
+        bool startedAnew = false; ///< the file was truncated, rewritten or replaced
+        bool isEmpty = true; ///< nothing was read
+    };
+    /// Reads what is new. A file that isn't there (yet, or between two others) is no failure: it may come.
+    [[nodiscard]] Result<Change> poll();
+    /// Everything read so far. Records that wait for the step of a later line have the last one known.
+    [[nodiscard]] const Run& run() const { return *m_run; }
+
+private:
+    struct Identity
+    {
+        std::uint64_t device = 0, inode = 0;
+        friend bool operator==(const Identity&, const Identity&) = default;
+    };
+
+    [[nodiscard]] Result<void> openAgain(Change& change);
+    void readAdded(bool toTheEnd);
+    [[nodiscard]] bool wasRewritten(std::int64_t size);
+    [[nodiscard]] std::int64_t endOfWholeLines(std::int64_t size);
+    [[nodiscard]] std::int64_t beforeOpenBlock(std::int64_t end);
+    void begin();
+
+    std::filesystem::path m_path;
+    const AnchorSet& m_anchors;
+    LogScanner m_scanner;
+    AnchorScan m_search;
+    RunAssembler m_assembler;
+    Run* m_run = nullptr;
+    FileBytes m_bytes;
+    Identity m_identity;
+    bool m_isOpen = false;
+    std::int64_t m_end = 0; ///< bytes read: 0 or behind a line feed
+    std::int64_t m_lastSize = -1;
+    std::string m_lastBytes; ///< the last of those read: others there mean another content
+    std::size_t m_problems = 0;
+};
+
+} // namespace headroom

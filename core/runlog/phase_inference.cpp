@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/phase_inference.h"
+
+#include "runlog/line_format.h"
+#include "units/bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_map>
+
+namespace headroom {
+namespace {
+
+struct Ending
+{
+    std::string_view words;
+    Phase phase;
+};
+
+/// What has just ended at a point of the step; the peak since the point before is that phase's.
+constexpr std::array<Ending, 9> endings{{{"after forward", Phase::Forward},
+                                         {"post_forward", Phase::Forward},
+                                         {"before backward", Phase::Forward},
+                                         {"after backward", Phase::Backward},
+                                         {"post_backward", Phase::Backward},
+                                         {"before step", Phase::Backward},
+                                         {"after step", Phase::Optimizer},
+                                         {"after optimizer_step", Phase::Optimizer},
+                                         {"after optimizer step", Phase::Optimizer}}};
+
+std::optional<Phase> phaseBefore(std::string_view name)
+{
+    for (const Ending& ending : endings) {
+        if (name.find(ending.words) != std::string_view::npos) {
+            return ending.phase;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Whether the amounts of the named points accumulate over the step: Galvatron resets before the forward only,
+/// ORTModule once.
+bool isCumulative(const Run& run)
+{
+    return std::ranges::any_of(run.formats,
+                               [](const std::string& id) { return id == "galvatron.stage" || id == "ort.memory"; });
+}
+
+std::uint8_t indexOfWholeStep(Run& run)
+{
+    const auto found = std::ranges::find(run.phaseNames, Run::wholeStep);
+    if (found == run.phaseNames.end() && run.phaseNames.size() < 255) {
+        run.phaseNames.emplace_back(Run::wholeStep);
+        return static_cast<std::uint8_t>(run.phaseNames.size() - 1);
+    }
+    return static_cast<std::uint8_t>(found - run.phaseNames.begin());
+}
+
+void nameThePhases(Run& run)
+{
+    std::array<std::optional<Phase>, 256> phases{};
+    std::string first;
+    for (std::size_t i = phaseCount; i < std::min<std::size_t>(run.phaseNames.size(), 255); ++i) {
+        phases[i] = phaseBefore(run.phaseNames[i]);
+        first = phases[i] && first.empty() ? run.phaseNames[i] : first;
+    }
+    if (first.empty()) {
+        return;
+    }
+    const bool cumulative = isCumulative(run);
+    const std::uint8_t wholeStep = cumulative ? indexOfWholeStep(run) : std::uint8_t{0};
+    std::unordered_map<std::int16_t, std::pair<std::uint32_t, std::int64_t>> highest; // by rank: step, amount
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        if (!phases[run.phase[i]]) {
+            continue;
+        }
+        bool rose = true;
+        if (cumulative) {
+            auto& [step, amount] = highest[run.rank[i]];
+            const bool isNew = step != run.step[i] && run.formats.front() == "galvatron.stage";
+            rose = isNew || run.allocatedBytes[i] > amount;
+            amount = isNew ? run.allocatedBytes[i] : std::max(amount, run.allocatedBytes[i]);
+            step = run.step[i];
+        }
+        run.phase[i] = rose ? static_cast<std::uint8_t>(*phases[run.phase[i]]) : wholeStep;
+    }
+    run.inferences.emplace_back(
+        cumulative ? Text{HEADROOM_TR("core",
+                                      "Phases are inferred from points such as “%1”. The maximum there counts on over "
+                                      "the step, so a phase has a peak of its own only where the maximum rose in it"),
+                          {first}}
+                   : Text{HEADROOM_TR("core",
+                                      "Phases are inferred from points such as “%1”: the peak counts from the point "
+                                      "before, so it is that of what ran in between"),
+                          {first}});
+}
+
+/// Adam's moments appear in the first step that is not skipped, so the first report is a lower bound.
+void compareFirstSteps(Run& run)
+{
+    struct Steps
+    {
+        std::uint32_t first = 0;
+        std::int64_t firstPeak = 0, laterPeak = 0;
+        std::uint32_t later = 0;
+    };
+    std::unordered_map<std::int16_t, Steps> ranks;
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        if (!run.hasAllocated(i) || run.phaseNames[run.phase[i]] != Run::wholeStep) {
+            continue;
+        }
+        const auto [entry, isNew] = ranks.try_emplace(run.rank[i], Steps{run.step[i], run.allocatedBytes[i], 0, 0});
+        Steps& steps = entry->second;
+        if (run.step[i] == steps.first) {
+            steps.firstPeak = std::max(steps.firstPeak, run.allocatedBytes[i]);
+        } else if (run.allocatedBytes[i] > steps.laterPeak) {
+            steps.laterPeak = run.allocatedBytes[i];
+            steps.later = run.step[i];
+        }
+    }
+    const auto most = std::ranges::max_element(ranks, {}, [](const auto& rank) {
+        return rank.second.laterPeak > 0 ? rank.second.laterPeak - rank.second.firstPeak : 0;
+    });
+    if (most == ranks.end() || most->second.laterPeak == 0) {
+        return;
+    }
+    const Steps& steps = most->second;
+    const std::int64_t growth = steps.laterPeak - steps.firstPeak;
+    if (growth > steps.firstPeak / 50) {
+        run.inferences.emplace_back(HEADROOM_TR("core",
+                                                "The peak grows by %1 from step %2 to step %3: the optimizer "
+                                                "creates its state at the end of the first step, so the first "
+                                                "report is a lower bound"),
+                                    std::vector<std::string>{formatGib(Bytes{growth}), std::to_string(steps.first),
+                                                             std::to_string(steps.later)});
+    }
+}
+
+} // namespace
+
+void inferPhases(Run& run)
+{
+    nameThePhases(run);
+    compareFirstSteps(run);
+}
+
+} // namespace headroom

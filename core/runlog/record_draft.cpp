@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/record_draft.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr double largestAmount = 1125899906842624.0; // 2^50
+
+} // namespace
+
+void RecordDraft::set(std::string_view field, double value)
+{
+    if (field == "loss") { // a loss may diverge
+        record.loss = record.loss ? record.loss : value;
+        m_hasSeries = true;
+        return;
+    }
+    if (!(value >= 0) || !std::isfinite(value)) {
+        return;
+    }
+    if (field == "step") {
+        if (value <= std::numeric_limits<std::uint32_t>::max()) {
+            record.step = static_cast<std::uint32_t>(value);
+        }
+    } else if (field == "rank") {
+        if (value <= std::numeric_limits<std::int16_t>::max()) {
+            record.rank = static_cast<std::int32_t>(value);
+        }
+    } else if (field == "step_time_ms") {
+        record.stepSeconds = static_cast<float>(value / 1000);
+        m_hasSeries = true;
+    } else if (field == "tokens_per_s" || (field == "tokens_per_s_per_gpu" && !record.tokensPerSecond)) {
+        record.tokensPerSecond = static_cast<float>(value);
+        m_hasSeries = true;
+    } else if (value <= largestAmount) {
+        setBytes(field, value);
+    }
+}
+
+void RecordDraft::setBytes(std::string_view field, double value)
+{
+    const auto bytes = static_cast<std::int64_t>(value);
+    if (field == "peak_alloc_bytes" || field == "peak_alloc_old_bytes") {
+        record.allocatedBytes = bytes;
+    } else if (field == "alloc_bytes") {
+        record.currentBytes = bytes;
+    } else if (field == "peak_reserved_bytes" || field == "reserved_bytes" || field == "model_reserved_bytes") {
+        m_reserved = std::max(m_reserved, value);
+    } else if (field == "peak_active_bytes") {
+        record.activeBytes = bytes;
+    } else if (field == "device_used_bytes") {
+        record.deviceBytes = bytes;
+    } else {
+        m_capacity = field == "capacity_bytes" ? std::optional(value) : m_capacity;
+        return;
+    }
+    m_isMeasured = true;
+}
+
+void RecordDraft::finish(LineSink& sink)
+{
+    if (m_reserved >= 0) {
+        record.reservedBytes = static_cast<std::int64_t>(m_reserved);
+    }
+    if (m_isMeasured) {
+        record.phase = record.phase.empty() ? Run::wholeStep : record.phase;
+        sink.record(record);
+    } else if (!isEmpty()) {
+        sink.step(record);
+    }
+}
+
+} // namespace headroom

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "runlog/log_format.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+/// A record while its fields are being found.
+class RecordDraft
+{
+public:
+    LineRecord record;
+
+    /// Takes a field that has a place in records; the names are those of resources/formats/log/README.md. Others, and
+    /// values that mean nothing, are ignored.
+    void set(std::string_view field, double value);
+    /// The capacity of the device, which records have no place for.
+    [[nodiscard]] std::optional<double> capacity() const { return m_capacity; }
+    /// Has something to tell.
+    [[nodiscard]] bool isEmpty() const { return !m_isMeasured && !m_hasSeries && !record.step; }
+    /// Gives the record to the sink: as one with amounts of memory, or as one about a step.
+    void finish(LineSink& sink);
+
+private:
+    void setBytes(std::string_view field, double value);
+
+    double m_reserved = -1; ///< the larger of what is called reserved: some frameworks round the peak
+    std::optional<double> m_capacity;
+    bool m_isMeasured = false; ///< has an amount of memory
+    bool m_hasSeries = false; ///< has a loss, a time or a rate
+};
+
+} // namespace headroom

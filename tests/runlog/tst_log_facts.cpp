@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_format.h"
+#include "runlog/log_arguments.h"
+#include "runlog/out_of_memory.h"
+#include "runlog/read_log.h"
+
+#include <QTest>
+
+using namespace headroom;
+
+namespace {
+
+constexpr double gibi = 1073741824;
+
+Bytes bytes(double value)
+{
+    return Bytes{static_cast<std::int64_t>(value + 0.5)};
+}
+
+} // namespace
+
+/// What a log tells besides its measurements.
+class LogFactsTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void arguments();
+    void argumentsOfOthers_data();
+    void argumentsOfOthers();
+    void planOfMegatron();
+    void parameters();
+    void capacity();
+    void cause_data();
+    void cause();
+    void oldCachedIsBeyondAllocated();
+    void hardWrapped();
+    void otherProcesses();
+    void noFigure();
+    void phaseOfTraceback_data();
+    void phaseOfTraceback();
+    void sizesOfTensors();
+    void inferredPhases();
+    void cumulativeMaximum();
+    void firstStepIsLower();
+};
+
+void LogFactsTest::arguments()
+{
+    const Run run = readLogText("using world size: 8, data-parallel size: 2, context-parallel size: 1, "
+                                "tensor-model-parallel size: 2, pipeline-model-parallel size: 2\n"
+                                "------------------------ arguments ------------------------\n"
+                                "  hidden_size ..................................... 4096\n"
+                                "  distributed_timeout_minutes_for_checkpointing_x  10\n"
+                                "  data_path ....................................... ['a b', 'c']\n"
+                                "-------------------- end of arguments ---------------------\n"
+                                "  not_an_argument ................................. 1\n",
+                                "train.log");
+    const std::vector<LogArgument> arguments = argumentsOf(run);
+    QStringList list;
+    for (const LogArgument& argument : arguments) {
+        list << QString::fromStdString(argument.key + '=' + argument.value + '@' + std::to_string(argument.line));
+    }
+    const QStringList expected{QStringLiteral("world_size=8@1"),
+                               QStringLiteral("data_parallel_size=2@1"),
+                               QStringLiteral("context_parallel_size=1@1"),
+                               QStringLiteral("tensor_model_parallel_size=2@1"),
+                               QStringLiteral("pipeline_model_parallel_size=2@1"),
+                               QStringLiteral("hidden_size=4096@3"),
+                               QStringLiteral("distributed_timeout_minutes_for_checkpointing_x=10@4"),
+                               QStringLiteral("data_path=['a b', 'c']@5")};
+    QCOMPARE(list, expected);
+}
+
+void LogFactsTest::argumentsOfOthers_data()
+{
+    QTest::addColumn<QByteArray>("log");
+    QTest::addColumn<QByteArray>("key");
+    QTest::addColumn<QByteArray>("value");
+    QTest::newRow("DeepSpeed") << QByteArray("[config.py:1:print] DeepSpeedEngine configuration:\n"
+                                             "[2021-05-27 21:32:10,901] [INFO] [config.py:751:print]   "
+                                             "zero_optimization_stage ...... 1\n")
+                               << QByteArray("zero_optimization_stage") << QByteArray("1");
+    QTest::newRow("Hugging Face") << QByteArray("TrainingArguments(\nbf16=True,\nper_device_train_batch_size=4,\n)\n")
+                                  << QByteArray("per_device_train_batch_size") << QByteArray("4");
+    QTest::newRow("torchtitan") << QByteArray(
+        "Running with configs: {'training': {'seq_len': 8192, 'compile': False}}\n")
+                                << QByteArray("training.seq_len") << QByteArray("8192");
+    QTest::newRow("banner") << QByteArray("  Instantaneous batch size per device = 4\n")
+                            << QByteArray("Instantaneous batch size per device") << QByteArray("4");
+}
+
+void LogFactsTest::argumentsOfOthers()
+{
+    QFETCH(QByteArray, log);
+    QFETCH(QByteArray, key);
+    QFETCH(QByteArray, value);
+    const std::vector<LogArgument> arguments = argumentsOf(readLogText(log.toStdString(), "train.log"));
+    const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                    [&](const LogArgument& argument) { return argument.key == key.toStdString(); });
+    QVERIFY(found != arguments.end());
+    QCOMPARE(QByteArray::fromStdString(found->value), value);
+}
+
+void LogFactsTest::planOfMegatron()
+{
+    const Run run = readLogText("------------------------ arguments ------------------------\n"
+                                "  num_layers ...................................... 24\n"
+                                "  hidden_size ..................................... 2048\n"
+                                "  num_attention_heads ............................. 16\n"
+                                "  seq_length ...................................... 4096\n"
+                                "  micro_batch_size ................................ 2\n"
+                                "  pipeline_model_parallel_size .................... 4\n"
+                                "  tensor_model_parallel_size ...................... 2\n"
+                                "  num_query_groups ................................ None\n"
+                                "-------------------- end of arguments ---------------------\n",
+                                "train.log");
+    const auto plan = planOfArguments(run, ConfigFormats::load(), Catalog{});
+    QVERIFY2(plan, plan ? "" : plan.error().english().c_str());
+    QCOMPARE(plan->model.layers.value, std::int64_t{24});
+    QCOMPARE(plan->model.hidden.value, std::int64_t{2048});
+    QCOMPARE(plan->batch.micro.value, std::int64_t{2});
+    QCOMPARE(plan->parallel.pp.value, std::int64_t{4});
+    QCOMPARE(plan->parallel.pp.origin.line, std::int32_t{7});
+    QVERIFY(!planOfArguments(readLogText("nothing\n", "a.log"), ConfigFormats::load(), Catalog{}));
+}
+
+void LogFactsTest::parameters()
+{
+    const std::vector<LogParameters> list = parametersOf(readLogText(
+        "[rank5]: > number of parameters on (tensor, pipeline) model parallel rank (3, 2): 1132938240\n"
+        " > number of parameters on model parallel rank 3            52.005 Billion\n"
+        "... | number of nan iterations:   0 |Number of parameters in transformer block in billions:  1.35\n"
+        "trainable params: 3,784,704 || all params: 467,772,416 || trainable%: 0.8091\n",
+        "a.log"));
+    QCOMPARE(list.size(), std::size_t{5});
+    QCOMPARE(list[0].count, std::int64_t{1132938240});
+    QCOMPARE(list[0].rank, 5);
+    QCOMPARE(list[0].what, std::string("tensor, pipeline (3, 2)"));
+    QCOMPARE(list[1].count, std::int64_t{52005000000});
+    QCOMPARE(list[2].count, std::int64_t{1350000000});
+    QCOMPARE(list[2].line, std::int64_t{3});
+    QCOMPARE(list[3].count, std::int64_t{467772416});
+    QCOMPARE(list[4].count, std::int64_t{3784704});
+}
+
+void LogFactsTest::capacity()
+{
+    QCOMPARE(capacityOf(readLogText("CUDA capacity: NVIDIA H100 with 95.00GiB memory\n", "a.log")), bytes(95 * gibi));
+    QCOMPARE(capacityOf(readLogText(
+                 "| N/A   54C    P0  147W /  700W |    1521MiB /  81559MiB |      0%      Default |\n", "a.log")),
+             bytes(81559.0 * 1048576));
+    QVERIFY(!capacityOf(readLogText("nothing\n", "a.log")));
+}
+
+void LogFactsTest::cause_data()
+{
+    QTest::addColumn<QByteArray>("message");
+    QTest::addColumn<int>("cause");
+    const auto row = [](const char* name, const char* message, OutOfMemoryCause cause) {
+        QTest::newRow(name) << QByteArray(message) << static_cast<int>(cause);
+    };
+    const char* const head = "torch.OutOfMemoryError: CUDA out of memory. ";
+    const auto modern = [&](const char* rest) { return QByteArray(head) + rest; };
+    row("shortage",
+        modern(
+            "Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 79.11 GiB of which 300.00 MiB is free. "
+            "Including non-PyTorch memory, this process has 78.80 GiB memory in use. Of the allocated memory 77.50 GiB "
+            "is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated."),
+        OutOfMemoryCause::Shortage);
+    row("fragmentation: what no tensor uses would do",
+        modern(
+            "Tried to allocate 3.00 GiB. GPU 0 has a total capacity of 23.65 GiB of which 1.66 GiB is free. Of the "
+            "allocated memory 12.09 GiB is allocated by PyTorch, and 4.84 GiB is reserved by PyTorch but unallocated."),
+        OutOfMemoryCause::Fragmentation);
+    row("outside: another process holds it",
+        modern(
+            "Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.00 GiB is free. Process 77 "
+            "has 40.00 GiB memory in use. Of the allocated memory 36.00 GiB is allocated by PyTorch, and 500.00 MiB is "
+            "reserved by PyTorch but unallocated."),
+        OutOfMemoryCause::OutsideAllocator);
+    row("giant block",
+        modern(
+            "Tried to allocate 32.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 20.00 GiB is free. Of the "
+            "allocated memory 57.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated."),
+        OutOfMemoryCause::GiantBlock);
+    row("limit",
+        modern("Tried to allocate 256.00 MiB. GPU 0 has a total capacity of 23.65 GiB of which 20.00 GiB is free. 1.05 "
+               "GiB "
+               "allowed; Of the allocated memory 900.00 MiB is allocated by PyTorch, and 100.00 MiB is reserved by "
+               "PyTorch "
+               "but unallocated."),
+        OutOfMemoryCause::Limit);
+    row("host", "  exitcode  : -9 (pid: 4242)", OutOfMemoryCause::Host);
+    row("no sizes", "RuntimeError: CUDA error: out of memory", OutOfMemoryCause::Unknown);
+}
+
+void LogFactsTest::cause()
+{
+    QFETCH(QByteArray, message);
+    QFETCH(int, cause);
+    const std::vector<OutOfMemory> list = outOfMemoryOf(readLogText((message + '\n').toStdString(), "a.log"));
+    QCOMPARE(list.size(), std::size_t{1});
+    QCOMPARE(static_cast<int>(list[0].cause), cause);
+    QVERIFY(!list[0].meaning.english().empty());
+}
+
+void LogFactsTest::oldCachedIsBeyondAllocated()
+{
+    const auto list = outOfMemoryOf(readLogText("RuntimeError: CUDA out of memory. Tried to allocate 1024.00 MiB (GPU "
+                                                "0; 15.90 GiB total capacity; 14.25 GiB already "
+                                                "allocated; 991.56 MiB free; 607.00 KiB cached)\n",
+                                                "a.log"));
+    QCOMPARE(list.size(), std::size_t{1});
+    QCOMPARE(list[0].reserved, std::optional(bytes(14.25 * gibi + 607 * 1024)));
+}
+
+void LogFactsTest::hardWrapped()
+{
+    const auto list = outOfMemoryOf(readLogText(
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.84 GiB (GPU 1; 23.52 GiB total capacity; "
+        "10.80 "
+        "GiB already allocated; 496.38 MiB free; 13.06 GiB reserved in\ntotal by PyTorch) If reserved memory is >>\n",
+        "a.log"));
+    QCOMPARE(list.size(), std::size_t{1});
+    QCOMPARE(list[0].requested, std::optional(bytes(1.84 * gibi)));
+    QCOMPARE(list[0].reserved, std::optional(bytes(13.06 * gibi)));
+    QCOMPARE(list[0].cause, OutOfMemoryCause::Fragmentation);
+}
+
+void LogFactsTest::otherProcesses()
+{
+    const auto list = outOfMemoryOf(readLogText(
+        "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 514.00 MiB. GPU 3 has a total capacity "
+        "of "
+        "79.10 GiB of which 287.56 MiB is free. Process 3441597 has 2.50 GiB memory in use. Including non-PyTorch "
+        "memory, this "
+        "process has 76.25 GiB memory in use. Of the allocated memory 70.88 GiB is allocated by PyTorch, with 572.00 "
+        "MiB "
+        "allocated in private pools (e.g., CUDA Graphs), and 1.43 GiB is reserved by PyTorch but unallocated.\n",
+        "a.log"));
+    QCOMPARE(list.size(), std::size_t{1});
+    QCOMPARE(list[0].rank, 3);
+    QCOMPARE(list[0].device, std::optional<std::int64_t>(3));
+    QCOMPARE(list[0].otherProcesses, std::optional(bytes(2.5 * gibi)));
+    QCOMPARE(list[0].process, std::optional(bytes(76.25 * gibi)));
+    QCOMPARE(list[0].privatePools, std::optional(bytes(572.0 * 1048576)));
+}
+
+/// Windows reports 17179869184 GiB where it has no figure.
+void LogFactsTest::noFigure()
+{
+    const auto list = outOfMemoryOf(readLogText(
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 8.00 "
+        "GiB of "
+        "which 0 bytes is free. Including non-PyTorch memory, this process has 17179869184.00 GiB memory in use. Of "
+        "the "
+        "allocated memory 9.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated.\n",
+        "a.log"));
+    QCOMPARE(list.size(), std::size_t{1});
+    QVERIFY(!list[0].process);
+    QCOMPARE(list[0].cause, OutOfMemoryCause::Shortage);
+}
+
+void LogFactsTest::phaseOfTraceback_data()
+{
+    QTest::addColumn<QByteArray>("frames");
+    QTest::addColumn<int>("phase");
+    const auto row
+        = [](const char* name, const char* frames, int phase) { QTest::newRow(name) << QByteArray(frames) << phase; };
+    row("forward", "  File \"/a/model.py\", line 3, in forward\n", static_cast<int>(Phase::Forward));
+    row("backward",
+        "  File \"/a/train.py\", line 3, in train_step\n  File \"/t/autograd/__init__.py\", line 4, in backward\n",
+        static_cast<int>(Phase::Backward));
+    row("recomputed forward in the backward",
+        "  File \"/t/autograd/__init__.py\", line 4, in backward\n  File \"/a/model.py\", line 3, in forward\n",
+        static_cast<int>(Phase::Backward));
+    row("optimizer", "  File \"/t/optim/adamw.py\", line 3, in step\n", static_cast<int>(Phase::Optimizer));
+    row("neither", "  File \"/a/data.py\", line 3, in load\n", -1);
+}
+
+void LogFactsTest::phaseOfTraceback()
+{
+    QFETCH(QByteArray, frames);
+    QFETCH(int, phase);
+    const auto list = outOfMemoryOf(readLogText(("Traceback (most recent call last):\n" + frames
+                                                 + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 "
+                                                   "GiB. GPU 0 has a total capacity of 8.00 GiB of "
+                                                   "which 0 bytes is free.\n")
+                                                    .toStdString(),
+                                                "a.log"));
+    QCOMPARE(list.size(), std::size_t{1});
+    QCOMPARE(list[0].phase ? static_cast<int>(*list[0].phase) : -1, phase);
+}
+
+/// 2 × 8192 tokens × 128256 words × 4 bytes = 8,405,385,216 = 4008 × 2 MiB; scores 2 × 32 × 8192² × 2 bytes = 8 GiB.
+void LogFactsTest::sizesOfTensors()
+{
+    TrainingPlan plan;
+    plan.batch.micro = std::int64_t{2};
+    plan.batch.seq = std::int64_t{8192};
+    plan.model.vocab = std::int64_t{128256};
+    plan.model.heads = std::int64_t{32};
+    const std::vector<Text> logits = blocksOfSize(bytes(8405385216), plan);
+    QCOMPARE(logits.size(), std::size_t{1});
+    QVERIFY(logits[0].english().find("logits in 32 bits") != std::string::npos);
+    const std::vector<Text> scores = blocksOfSize(bytes(8 * gibi), plan);
+    QCOMPARE(scores.size(), std::size_t{1});
+    QVERIFY(scores[0].english().find("scores in 16 bits") != std::string::npos);
+    QVERIFY(blocksOfSize(bytes(3 * gibi), plan).empty());
+}
+
+void LogFactsTest::inferredPhases()
+{
+    std::string text;
+    for (const char* message :
+         {"Engine before forward", "Engine after forward", "Engine after backward", "Engine after step"}) {
+        text += std::string(message) + "\nMA 1 GB         Max_MA 2 GB         CA 3 GB         Max_CA 3 GB\n";
+    }
+    const Run run = readLogText(text, "a.log");
+    QCOMPARE(run.size(), std::size_t{4});
+    QCOMPARE(run.phaseNames[run.phase[0]], std::string("engine before forward"));
+    QCOMPARE(run.phase[1], static_cast<std::uint8_t>(Phase::Forward));
+    QCOMPARE(run.phase[2], static_cast<std::uint8_t>(Phase::Backward));
+    QCOMPARE(run.phase[3], static_cast<std::uint8_t>(Phase::Optimizer));
+    QCOMPARE(run.inferences.size(), std::size_t{1});
+    QVERIFY(readLogText("phase=forward step=1 peak_alloc=1GiB\n", "a.log").inferences.empty());
+}
+
+/// ORTModule's maximum is never reset: where it did not rise the phase's own peak is not known.
+void LogFactsTest::cumulativeMaximum()
+{
+    const auto line = [](const char* phase, int maximum) {
+        return QStringLiteral(
+                   "rank-0 step 5 memory (MiB) | phase: %1 | allocated: 1 | max allocated: %2 | cached: 9 | max "
+                   "cached: 9 | inactive: 4 | max inactive: 8\n")
+            .arg(QLatin1String(phase))
+            .arg(maximum)
+            .toStdString();
+    };
+    const Run run
+        = readLogText(line("post_forward", 100) + line("post_backward", 100) + line("post_forward", 120), "a.log");
+    QCOMPARE(run.size(), std::size_t{3});
+    QCOMPARE(run.phaseNames[run.phase[0]], std::string("forward"));
+    QCOMPARE(run.phaseNames[run.phase[1]], std::string(Run::wholeStep));
+    QCOMPARE(run.phaseNames[run.phase[2]], std::string("forward"));
+}
+
+void LogFactsTest::firstStepIsLower()
+{
+    const auto line = [](int step, int maximum) {
+        return QStringLiteral(
+                   "[Rank 0] (after %1 iterations) memory (MB) | allocated: 1 | max allocated: %2 | reserved: 1 | max "
+                   "reserved: 1\n")
+            .arg(step)
+            .arg(maximum)
+            .toStdString();
+    };
+    const Run run = readLogText(line(1, 20480) + line(2, 30720), "a.log");
+    QCOMPARE(run.inferences.size(), std::size_t{1});
+    QVERIFY(run.inferences[0].english().find("10.00 GiB from step 1 to step 2") != std::string::npos);
+    QVERIFY(readLogText(line(1, 20480) + line(2, 20490), "a.log").inferences.empty());
+}
+
+QTEST_APPLESS_MAIN(LogFactsTest)
+#include "tst_log_facts.moc"

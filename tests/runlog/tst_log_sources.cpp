@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "runlog/event_file.h"
+#include "runlog/followed_log.h"
+#include "runlog/read_log.h"
+#include "runlog/unpack.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <bit>
+#include <fstream>
+
+#include <sys/resource.h>
+
+using namespace headroom;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::uintmax_t sparseBytes = std::uintmax_t{1} << 30;
+#else
+constexpr std::uintmax_t sparseBytes = std::uintmax_t{10} << 30;
+#endif
+
+std::string line(int step, double gib = 1)
+{
+    return "phase=forward step=" + std::to_string(step) + " peak_alloc=" + std::to_string(gib) + "GiB\n";
+}
+
+std::string lines(int first, int last)
+{
+    std::string text;
+    for (int step = first; step <= last; ++step) {
+        text += line(step);
+    }
+    return text;
+}
+
+void write(const fs::path& path, const std::string& bytes)
+{
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+void append(const fs::path& path, const std::string& bytes)
+{
+    std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
+}
+
+std::string gzip(const std::string& text)
+{
+    z_stream stream{};
+    deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    deflate(&stream, Z_FINISH);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+std::string zstd(const std::string& text)
+{
+    std::string packed(ZSTD_compressBound(text.size()), '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+    return packed;
+}
+
+std::string utf16(const std::string& ascii, bool bigEndian)
+{
+    std::string text = bigEndian ? "\xfe\xff" : "\xff\xfe";
+    for (const char c : ascii) {
+        text += bigEndian ? std::string{'\0', c} : std::string{c, '\0'};
+    }
+    return text;
+}
+
+Result<Run> read(const fs::path& path)
+{
+    const std::array<fs::path, 1> paths{path};
+    return readLog(paths);
+}
+
+// A writer of event files of its own: the wire format of protocol buffers, framed as TFRecord.
+std::string bytesOf(std::uint64_t value, std::size_t size)
+{
+    std::string bytes;
+    for (std::size_t i = 0; i < size; ++i) {
+        bytes += static_cast<char>(value >> (8 * i) & 0xff);
+    }
+    return bytes;
+}
+
+std::string framed(const std::string& data)
+{
+    const auto masked = [](const std::string& bytes) { return bytesOf(std::rotr(crc32c(bytes), 15) + 0xa282ead8U, 4); };
+    const std::string length = bytesOf(data.size(), 8);
+    return length + masked(length) + data + masked(data);
+}
+
+std::string scalarEvent(int step, const std::string& tag, float value)
+{
+    const std::string number = bytesOf(std::bit_cast<std::uint32_t>(value), 4);
+    const std::string inner
+        = "\x0a" + std::string(1, static_cast<char>(tag.size())) + tag + "\x15" + number; // tag = 1, simple_value = 2
+    const std::string summary = "\x0a" + std::string(1, static_cast<char>(inner.size())) + inner; // value = 1
+    return framed(std::string("\x09") + bytesOf(0, 8) + "\x10" + static_cast<char>(step) + "\x2a"
+                  + static_cast<char>(summary.size()) + summary); // wall_time = 1, step = 2, summary = 5
+}
+
+} // namespace
+
+/// Where the bytes of logs come from: packed files, folders of ranks, event files, files that grow.
+class LogSourcesTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void packed_data();
+    void packed();
+    void severalMembers();
+    void cutOffArchive();
+    void bomb();
+    void rankOfName_data();
+    void rankOfName();
+    void folderOfRanks();
+    void manyRankFiles();
+    void sparseFile();
+
+    void checksum();
+    void events();
+    void damagedEvent();
+    void damagedLength();
+
+    void grows();
+    void halfLine();
+    void truncated();
+    void rewrittenLonger();
+    void replaced();
+    void comesLater();
+    void blockOverSeveralPolls();
+    void manyLines();
+};
+
+void LogSourcesTest::packed_data()
+{
+    QTest::addColumn<QByteArray>("bytes");
+    const std::string text = lines(1, 500);
+    QTest::newRow("gzip") << QByteArray::fromStdString(gzip(text));
+    QTest::newRow("zstd") << QByteArray::fromStdString(zstd(text));
+    QTest::newRow("UTF-16 little endian") << QByteArray::fromStdString(utf16(text, false));
+    QTest::newRow("UTF-16 big endian") << QByteArray::fromStdString(utf16(text, true));
+    QTest::newRow("UTF-16 with CRLF")
+        << QByteArray::fromStdString(utf16(text, false)).replace(QByteArray("\n\0", 2), QByteArray("\r\0\n\0", 4));
+}
+
+void LogSourcesTest::packed()
+{
+    QFETCH(QByteArray, bytes);
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log.x";
+    write(file, bytes.toStdString());
+    const Result<Run> run = read(file);
+    QVERIFY2(run, run ? "" : run.error().english().c_str());
+    QCOMPARE(run->size(), std::size_t{500});
+    QCOMPARE(run->line.back(), 500U);
+    QVERIFY(run->problems.empty());
+}
+
+void LogSourcesTest::severalMembers()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log.gz";
+    write(file, gzip(lines(1, 10)) + gzip(lines(11, 20)));
+    const Result<Run> run = read(file);
+    QVERIFY(run);
+    QCOMPARE(run->size(), std::size_t{20});
+    write(file, zstd(lines(1, 10)) + zstd(lines(11, 20)));
+    QCOMPARE(read(file)->size(), std::size_t{20});
+}
+
+/// What could be unpacked is read, and a problem says that it is not all.
+void LogSourcesTest::cutOffArchive()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log.gz";
+    for (const std::string& whole : {gzip(lines(1, 20000)), zstd(lines(1, 200000))}) {
+        write(file, whole.substr(0, whole.size() / 2));
+        const Result<Run> run = read(file);
+        QVERIFY(run);
+        QVERIFY(run->size() > 0);
+        QVERIFY(!run->problems.empty());
+    }
+}
+
+void LogSourcesTest::bomb()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "bomb.gz";
+    write(file, gzip(std::string(8 << 20, 'a')));
+    const Result<Unpacked> bySize = unpack(file.string(), Packing::Gzip, {.bytes = 1 << 20});
+    QVERIFY(bySize && bySize->problem);
+    QVERIFY(bySize->size <= 1 << 20);
+    const Result<Unpacked> byRatio = unpack(file.string(), Packing::Gzip, {.ratio = 100, .ratioFrom = 1 << 20});
+    QVERIFY(byRatio && byRatio->problem);
+    QVERIFY(byRatio->size <= 4 << 20);
+}
+
+void LogSourcesTest::rankOfName_data()
+{
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<int>("rank");
+    const auto row = [](const char* name, int rank) { QTest::newRow(name) << QByteArray(name) << rank; };
+    row("rank3.log", 3);
+    row("log_rank_12.txt", 12);
+    row("train-rank-0007.log.gz", 7);
+    row("3.log", 3);
+    row("attempt_0/5/stdout.log", 5);
+    row("train.log", -1);
+    row("2026-01-05.log", -1);
+    row("rank.log", -1);
+    row("rank99999999999.log", -1);
+}
+
+void LogSourcesTest::rankOfName()
+{
+    QFETCH(QByteArray, name);
+    QFETCH(int, rank);
+    QCOMPARE(rankOfFileName(name.toStdString()), rank);
+}
+
+void LogSourcesTest::folderOfRanks()
+{
+    QTemporaryDir folder;
+    for (int rank = 0; rank < 12; ++rank) {
+        write(fs::path(folder.path().toStdString()) / ("rank" + std::to_string(rank) + ".log"), line(1, 1 + rank));
+    }
+    const Result<Run> run = read(folder.path().toStdString());
+    QVERIFY(run);
+    QCOMPARE(run->ranks().size(), std::size_t{12});
+    QCOMPARE(run->rank.front(), std::int16_t{0});
+    QCOMPARE(run->rank.back(), std::int16_t{11});
+    QCOMPARE(run->record(*run->peak()).rank, 11);
+}
+
+/// A hundred files are one Run (10 MB each in bench_runlog; here they are small).
+void LogSourcesTest::manyRankFiles()
+{
+    QTemporaryDir folder;
+    for (int rank = 0; rank < 100; ++rank) {
+        write(fs::path(folder.path().toStdString()) / ("rank" + std::to_string(rank) + ".log"), lines(1, 100));
+    }
+    const Result<Run> run = read(folder.path().toStdString());
+    QVERIFY(run);
+    QCOMPARE(run->size(), std::size_t{10000});
+    QCOMPARE(run->files.size(), std::size_t{100});
+    QCOMPARE(run->ranks().size(), std::size_t{100});
+}
+
+/// 10 GB of which almost nothing is on the disk, as a log has that was truncated while it was written: read, not kept.
+void LogSourcesTest::sparseFile()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "sparse.log";
+    write(file, "");
+    fs::resize_file(file, sparseBytes);
+    append(file, "\n" + lines(1, 2));
+    rusage before{};
+    getrusage(RUSAGE_SELF, &before);
+    const Result<Run> run = read(file);
+    rusage after{};
+    getrusage(RUSAGE_SELF, &after);
+    QVERIFY(run);
+    QCOMPARE(run->step, (std::vector<std::uint32_t>{1, 2}));
+    QVERIFY(after.ru_maxrss - before.ru_maxrss < 128 << 10); // KiB
+}
+
+/// The check value of CRC-32C (RFC 3720, appendix B.4: 32 bytes of zeros).
+void LogSourcesTest::checksum()
+{
+    QCOMPARE(crc32c(std::string(32, '\0')), 0x8a9136aaU);
+    QCOMPARE(crc32c("123456789"), 0xe3069283U);
+}
+
+void LogSourcesTest::events()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "events.out.tfevents.1";
+    write(file,
+          framed(std::string("\x1a\x0d") + "brain.Event:2") + scalarEvent(1, "mem-max-allocated-bytes", 1073741824.0F)
+              + scalarEvent(1, "mem-reserved-bytes", 2147483648.0F) + scalarEvent(1, "unknown", 1)
+              + scalarEvent(2, "lm loss", 2.5F));
+    const Result<Run> run = read(file);
+    QVERIFY2(run, run ? "" : run.error().english().c_str());
+    QCOMPARE(run->size(), std::size_t{1});
+    QCOMPARE(run->step[0], 1U);
+    QCOMPARE(run->allocatedBytes[0], std::int64_t{1073741824});
+    QCOMPARE(run->reservedBytes[0], std::int64_t{2147483648});
+    QCOMPARE(run->steps.step, std::vector<std::uint32_t>{2});
+    QCOMPARE(run->steps.loss, std::vector<double>{2.5});
+    QCOMPARE(run->formats, std::vector<std::string>{"tensorboard.scalar"});
+    QVERIFY(run->problems.empty());
+}
+
+void LogSourcesTest::damagedEvent()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "events.out.tfevents.1";
+    std::string bad = scalarEvent(1, "mem-max-allocated-bytes", 1073741824.0F);
+    bad[bad.size() - 8] = static_cast<char>(bad[bad.size() - 8] ^ 1); // a byte of the data
+    write(file, bad + scalarEvent(2, "mem-max-allocated-bytes", 1073741824.0F));
+    const Result<Run> run = read(file);
+    QVERIFY(run);
+    QCOMPARE(run->step, std::vector<std::uint32_t>{2});
+    QCOMPARE(run->problems.size(), std::size_t{1});
+    QCOMPARE(run->problems[0].line, std::int64_t{1});
+}
+
+void LogSourcesTest::damagedLength()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "events.out.tfevents.1";
+    std::string bad = scalarEvent(2, "mem-max-allocated-bytes", 1073741824.0F);
+    bad[9] = static_cast<char>(bad[9] ^ 1);
+    write(file, scalarEvent(1, "mem-max-allocated-bytes", 1073741824.0F) + bad);
+    const Result<Run> run = read(file);
+    QVERIFY(run);
+    QCOMPARE(run->step, std::vector<std::uint32_t>{1});
+    QCOMPARE(run->problems.size(), std::size_t{1});
+}
+
+void LogSourcesTest::grows()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, lines(1, 3));
+    FollowedLog log(file);
+    auto change = log.poll();
+    QVERIFY(change);
+    QCOMPARE(log.run().size(), std::size_t{3});
+    QVERIFY(log.poll()->isEmpty);
+    append(file, lines(4, 5));
+    change = log.poll();
+    QCOMPARE(change->firstRecord, std::size_t{3});
+    QVERIFY(!change->isEmpty && !change->startedAnew);
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
+    QCOMPARE(log.run().line, (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
+}
+
+/// The writer is killed in the middle of a line, and another goes on.
+void LogSourcesTest::halfLine()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, line(1) + "phase=forward step=2 peak_alloc=1");
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().size(), std::size_t{1});
+    append(file, "2GiB\n" + line(3));
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 3}));
+    QCOMPARE(log.run().allocatedBytes[1], std::int64_t{12} << 30);
+    QCOMPARE(log.run().line, (std::vector<std::uint32_t>{1, 2, 3}));
+}
+
+void LogSourcesTest::truncated()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, lines(1, 5));
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    write(file, lines(10, 11));
+    const auto change = log.poll();
+    QVERIFY(change && change->startedAnew);
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 10, 11}));
+    QCOMPARE(log.run().line.back(), 2U);
+    QCOMPARE(log.run().files.size(), std::size_t{2});
+}
+
+/// Truncated and grown beyond its old size between two looks: the size alone does not tell.
+void LogSourcesTest::rewrittenLonger()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, lines(1, 2));
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    write(file, lines(5, 9));
+    const auto change = log.poll();
+    QVERIFY(change && change->startedAnew);
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 5, 6, 7, 8, 9}));
+}
+
+/// Rotation: what was still written to the old file is not lost.
+void LogSourcesTest::replaced()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, lines(1, 2));
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    append(file, line(3));
+    fs::rename(file, file.string() + ".1");
+    QVERIFY(log.poll()); // between the two there is no file
+    write(file, lines(4, 5));
+    QVERIFY(log.poll());
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
+    QCOMPARE(log.run().line, (std::vector<std::uint32_t>{1, 2, 3, 1, 2}));
+}
+
+void LogSourcesTest::comesLater()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().size(), std::size_t{0});
+    write(file, "");
+    QVERIFY(log.poll());
+    append(file, line(1));
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().size(), std::size_t{1});
+    QCOMPARE(log.run().line[0], 1U);
+}
+
+/// The values of an OLMo step are lines below its head, which may be written later.
+void LogSourcesTest::blockOverSeveralPolls()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, line(1) + "[step=2/10]\n");
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    append(file, "    System/Peak GPU Memory (MB)=2\n");
+    QVERIFY(log.poll());
+    QVERIFY(log.poll()); // at rest: the block is whole
+    QCOMPARE(log.run().size(), std::size_t{2});
+    QCOMPARE(log.run().allocatedBytes[1], std::int64_t{2000000});
+    QCOMPARE(log.run().line[1], 2U);
+}
+
+/// Nothing lost and nothing doubled over many small writes that end anywhere.
+void LogSourcesTest::manyLines()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    const std::string text = lines(1, 2000);
+    write(file, "");
+    FollowedLog log(file);
+    std::size_t at = 0;
+    for (std::size_t i = 0; at < text.size(); ++i) {
+        const std::size_t size = 1 + i * 7919 % 3000;
+        append(file, text.substr(at, size));
+        at += size;
+        QVERIFY(log.poll());
+    }
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().size(), std::size_t{2000});
+    for (std::size_t i = 0; i < 2000; ++i) {
+        QCOMPARE(log.run().step[i], static_cast<std::uint32_t>(i + 1));
+        QCOMPARE(log.run().line[i], static_cast<std::uint32_t>(i + 1));
+    }
+}
+
+QTEST_APPLESS_MAIN(LogSourcesTest)
+#include "tst_log_sources.moc"
