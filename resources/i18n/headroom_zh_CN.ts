@@ -2190,55 +2190,55 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>“%1” is not a key of log formats</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”不是日志格式的键</translation>
     </message>
     <message>
         <source>the file has no “formats”</source>
-        <translation type="unfinished"></translation>
+        <translation>文件中没有“formats”</translation>
     </message>
     <message>
         <source>“%1” is not one of the words that belong here</source>
-        <translation type="unfinished"></translation>
+        <translation>此处不能用“%1”这个词</translation>
     </message>
     <message>
         <source>a number of lines up to %1 belongs here</source>
-        <translation type="unfinished"></translation>
+        <translation>此处应为不超过 %1 的行数</translation>
     </message>
     <message>
         <source>an anchor is a literal of %1 to %2 characters</source>
-        <translation type="unfinished"></translation>
+        <translation>锚点是 %1 到 %2 个字符的字面文本</translation>
     </message>
     <message>
         <source>“%1” is not a unit</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”不是单位</translation>
     </message>
     <message>
         <source>the format has no “pattern”</source>
-        <translation type="unfinished"></translation>
+        <translation>该格式没有“pattern”</translation>
     </message>
     <message>
         <source>the format has no “anchors”: no line would be looked at</source>
-        <translation type="unfinished"></translation>
+        <translation>该格式没有“anchors”：不会查看任何一行</translation>
     </message>
     <message>
         <source>there is no log format “%1”</source>
-        <translation type="unfinished"></translation>
+        <translation>没有名为“%1”的日志格式</translation>
     </message>
     <message>
         <source>“%{” has no “}”</source>
-        <translation type="unfinished"></translation>
+        <translation>“%{”缺少“}”</translation>
     </message>
     <message>
         <source>the pattern is longer than %1 characters</source>
-        <translation type="unfinished"></translation>
+        <translation>模式超过 %1 个字符</translation>
     </message>
     <message>
         <source>the pattern is wrong near “%1”: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>模式在“%1”附近有错误：%2</translation>
     </message>
     <message>
         <source>the pattern has more than 63 groups</source>
-        <translation type="unfinished"></translation>
+        <translation>模式中的分组超过 63 个</translation>
     </message>
     <message>
         <source>not a JSON object, left out</source>
@@ -2259,6 +2259,98 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>no line is a JSON object with a step and a loss</source>
         <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the file ends inside this event; it may still be being written</source>
+        <translation>文件在此事件中间结束；可能仍在写入</translation>
+    </message>
+    <message>
+        <source>the length of this event is damaged: what comes after it can&apos;t be read</source>
+        <translation>此事件的长度已损坏：其后的内容无法读取</translation>
+    </message>
+    <message>
+        <source>the checksum of this event is wrong; it is left out</source>
+        <translation>此事件的校验和不符，已略过</translation>
+    </message>
+    <message>
+        <source>the line is too intricate to be read</source>
+        <translation>该行过于复杂，无法读取</translation>
+    </message>
+    <message>
+        <source>the log lists no arguments that are understood</source>
+        <translation>日志中没有能理解的参数</translation>
+    </message>
+    <message>
+        <source>%1 were asked for and %2 are free, but the process may take %3 only: a memory fraction is set</source>
+        <translation>申请 %1，空闲 %2，但进程最多只能使用 %3：设置了显存比例上限</translation>
+    </message>
+    <message>
+        <source>%1 were asked for while the allocator held %2 that no tensor used, in pieces too small: fragmentation. Try expandable_segments:True</source>
+        <translation>申请 %1 时，分配器持有 %2 未被张量使用的显存，但都是过小的碎块：属于碎片化。可尝试 expandable_segments:True</translation>
+    </message>
+    <message>
+        <source>%1 of the device are held outside PyTorch&apos;s allocator: other processes, the context or communication. %2 were asked for</source>
+        <translation>设备上有 %1 被 PyTorch 分配器之外的部分占用：其他进程、上下文或通信。申请了 %2</translation>
+    </message>
+    <message>
+        <source>a single block of %1 was asked for, a quarter of the device or more: one tensor is the problem, not their sum</source>
+        <translation>一次申请了 %1 的单个块，达到设备的四分之一或更多：问题在于某一个张量，而不是总量</translation>
+    </message>
+    <message>
+        <source>%1 were asked for on top of %2 in tensors: the device is full</source>
+        <translation>张量已占 %2，又申请 %1：设备已满</translation>
+    </message>
+    <message>
+        <source>the machine&apos;s own memory is suspected, not the GPU&apos;s: the process was killed (%1)</source>
+        <translation>怀疑是主机内存不足而非显存不足：进程被终止（%1）</translation>
+    </message>
+    <message>
+        <source>the message has no sizes, so the cause stays open</source>
+        <translation>该消息没有给出大小，原因无法确定</translation>
+    </message>
+    <message>
+        <source>the logits in 16 bits (micro-batch × sequence × vocabulary)</source>
+        <translation>16 位的 logits（微批次 × 序列长度 × 词表）</translation>
+    </message>
+    <message>
+        <source>the logits in 32 bits (micro-batch × sequence × vocabulary)</source>
+        <translation>32 位的 logits（微批次 × 序列长度 × 词表）</translation>
+    </message>
+    <message>
+        <source>the attention scores in 16 bits (micro-batch × heads × sequence²)</source>
+        <translation>16 位的注意力分数（微批次 × 头数 × 序列长度²）</translation>
+    </message>
+    <message>
+        <source>the attention scores in 32 bits (micro-batch × heads × sequence²)</source>
+        <translation>32 位的注意力分数（微批次 × 头数 × 序列长度²）</translation>
+    </message>
+    <message>
+        <source>Phases are inferred from points such as “%1”. The maximum there counts on over the step, so a phase has a peak of its own only where the maximum rose in it</source>
+        <translation>阶段是根据“%1”之类的时点推断的。该处的最大值在整步内持续累计，因此只有最大值在某阶段内上升时，该阶段才有自己的峰值</translation>
+    </message>
+    <message>
+        <source>Phases are inferred from points such as “%1”: the peak counts from the point before, so it is that of what ran in between</source>
+        <translation>阶段是根据“%1”之类的时点推断的：峰值从上一时点算起，因此属于两点之间运行的部分</translation>
+    </message>
+    <message>
+        <source>The peak grows by %1 from step %2 to step %3: the optimizer creates its state at the end of the first step, so the first report is a lower bound</source>
+        <translation>从第 %2 步到第 %3 步峰值增加 %1：优化器在第一步结束时才创建状态，因此首次报告只是下限</translation>
+    </message>
+    <message>
+        <source>more than %1 arguments, parameter counts and messages; the others are left out</source>
+        <translation>参数、参数量和消息超过 %1 条；其余已略过</translation>
+    </message>
+    <message>
+        <source>the file can&apos;t be unpacked: %1</source>
+        <translation>文件无法解压：%1</translation>
+    </message>
+    <message>
+        <source>unpacking stopped at %1 MiB: the file grows beyond what a log does</source>
+        <translation>解压到 %1 MiB 时停止：文件膨胀超出日志应有的程度</translation>
+    </message>
+    <message>
+        <source>the packed file is damaged or cut off; what could be unpacked was read</source>
+        <translation>压缩文件已损坏或不完整；已读取能解压的部分</translation>
     </message>
 </context>
 <context>
