@@ -2,8 +2,11 @@
 //
 // Any bytes as a log: no crash, columns of one length, and the same Run wherever pieces and windows meet. The first
 // byte chooses their size.
+#include "runlog/log_arguments.h"
+#include "runlog/out_of_memory.h"
 #include "runlog/read_pieces.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -18,13 +21,21 @@ void require(bool holds)
     }
 }
 
+bool sameFacts(const Run& a, const Run& b)
+{
+    return std::ranges::equal(a.facts, b.facts, [](const LogFact& x, const LogFact& y) {
+        return x.line == y.line && x.format == y.format && x.rank == y.rank && x.fields.size() == y.fields.size();
+    });
+}
+
 bool sameColumns(const Run& a, const Run& b)
 {
     return a.step == b.step && a.phase == b.phase && a.rank == b.rank && a.allocatedBytes == b.allocatedBytes
         && a.reservedBytes == b.reservedBytes && a.line == b.line && a.stepSeconds.records == b.stepSeconds.records
         && a.tokensPerSecond.values == b.tokensPerSecond.values && a.loss.records == b.loss.records
-        && a.phaseNames == b.phaseNames && a.lineCount == b.lineCount && a.problems == b.problems
-        && a.problemCount == b.problemCount;
+        && a.currentBytes.records == b.currentBytes.records && a.steps.step == b.steps.step
+        && a.steps.line == b.steps.line && sameFacts(a, b) && a.formats == b.formats && a.phaseNames == b.phaseNames
+        && a.lineCount == b.lineCount && a.problems == b.problems && a.problemCount == b.problemCount;
 }
 
 void checkInvariants(const Run& run)
@@ -40,7 +51,12 @@ void checkInvariants(const Run& run)
         require(i == 0 || run.line[i - 1] <= run.line[i]);
     }
     require(run.problems.size() <= Run::maxProblems);
-    require(run.largest(3).size() == std::min<std::size_t>(size, 3));
+    const auto measured = static_cast<std::size_t>(
+        std::ranges::count_if(run.allocatedBytes, [](std::int64_t bytes) { return bytes != Run::noAllocated; }));
+    require(run.largest(3).size() == std::min<std::size_t>(measured, 3));
+    static_cast<void>(outOfMemoryOf(run));
+    static_cast<void>(argumentsOf(run));
+    static_cast<void>(parametersOf(run));
 }
 
 } // namespace
