@@ -103,9 +103,12 @@ public:
         return {output, TensorKind::ResidualStream};
     }
 
-    Handle backward(std::size_t index, std::int64_t /*microBatch*/, const Handle& /*outputGradient*/)
+    Handle backward(std::size_t index, std::int64_t /*microBatch*/, const Handle& outputGradient)
     {
         const Chunk& chunk = m_stage.chunks[index];
+        // What was received goes through the tapes as a gradient, and is freed or sent on as one.
+        m_components[static_cast<std::size_t>(componentOf(outputGradient.kind))] -= outputGradient.bytes;
+        m_components[static_cast<std::size_t>(componentOf(TensorKind::ActivationGradient))] += outputGradient.bytes;
         // Every micro-batch keeps as much; the one that runs now is not among the others.
         m_others += m_current - m_chunks[index].kept;
         m_current = m_chunks[index].kept;
