@@ -6,9 +6,12 @@
 // same bytes: records_none.log, records_fifth.log and records_all.log with no record line, one in five, and nothing
 // else. A log that is already there in the right size is used again; to have such a log for other purposes run
 // bench_runlog with a FOLDER and take it from there. Each figure is the median of three runs over a warm page cache,
-// the two programs in turn. Prints lines of `name value unit`; ratio is readLog's time over ripgrep's, to be 0.7 or
-// less.
+// the two programs in turn. Prints lines of `name value unit`; ratio is readLog's time over that of ripgrep counting
+// the base format's lines, ratio_all over that of ripgrep counting the lines with any format's anchor, which is what
+// readLog looks for: to be 0.7 or less. Then a hundred files of ranks, MIB / 60 MiB each, as one Run; and from 600 MiB
+// on a sparse file of 10 GiB.
 #include "bench/log_maker.h"
+#include "runlog/line_format.h"
 #include "runlog/read_log.h"
 
 #include <fmt/format.h>
@@ -87,14 +90,72 @@ bool hasRipgrep()
     return std::system("rg --version > /dev/null 2>&1") == 0; // NOLINT: a fixed command
 }
 
+/// A file with the anchors of all formats, one a line, for ripgrep.
+fs::path anchorFile(const fs::path& folder)
+{
+    const fs::path path = folder / "anchors.txt";
+    std::ofstream out(path, std::ios::binary);
+    for (const LineFormat& format : LineFormats::builtin().formats) {
+        for (const std::string& anchor : format.anchors) {
+            out << anchor << '\n';
+        }
+    }
+    return path;
+}
+
+/// Time and memory of reading files that have no counterpart for ripgrep. False when that failed.
+bool measureAlone(std::string_view name, const fs::path& path)
+{
+    const std::array<fs::path, 1> paths{path};
+    const double residentBefore = peakResidentMib();
+    Result<Run> run;
+    const double time = seconds([&] { run = readLog(paths); });
+    if (!run) {
+        fmt::print(stderr, "{}\n", run.error().english());
+        return false;
+    }
+    print(name, "files", static_cast<double>(run->files.size()), "1");
+    print(name, "records", static_cast<double>(run->size()), "1");
+    print(name, "time", time * 1e3, "ms");
+    print(name, "throughput", static_cast<double>(run->byteCount) / time / 1e9, "GB/s");
+    print(name, "columns", columnBytes(*run) / (1 << 20), "MiB");
+    print(name, "peak_resident_growth", peakResidentMib() - residentBefore, "MiB");
+    return true;
+}
+
+bool benchRankFiles(std::int64_t bytes, const fs::path& folder)
+{
+    constexpr int ranks = 100;
+    const fs::path rankFolder = folder / "ranks";
+    fs::create_directories(rankFolder);
+    for (int rank = 0; rank < ranks; ++rank) {
+        writeLog(rankFolder / fmt::format("rank{}.log", rank), bytes / 60, 5);
+    }
+    return measureAlone("rank_files", rankFolder);
+}
+
+bool benchSparse(const fs::path& folder)
+{
+    const fs::path file = folder / "sparse.log";
+    std::ofstream(file, std::ios::binary | std::ios::trunc).close();
+    fs::resize_file(file, std::uintmax_t{10} << 30);
+    std::ofstream(file, std::ios::binary | std::ios::app) << "\nphase=forward step=1 peak_alloc=1GiB\n";
+    const bool done = measureAlone("sparse", file);
+    fs::remove(file);
+    return done;
+}
+
 /// Reads and counts in turn, three times after a warm-up. Returns the number of records, or -1 when reading failed.
 std::int64_t measure(std::string_view log, const fs::path& file, bool ripgrep)
 {
     const std::array<fs::path, 1> paths{file};
     const std::string count = fmt::format("rg -c peak_alloc '{}' > /dev/null", file.string());
+    const std::string countAll
+        = fmt::format("rg -cFf '{}' '{}' > /dev/null", anchorFile(file.parent_path()).string(), file.string());
     const double residentBefore = peakResidentMib();
     std::array<double, 3> ours{};
     std::array<double, 3> theirs{};
+    std::array<double, 3> theirsAll{};
     std::array<double, 3> processor{};
     Result<Run> run = readLog(paths);
     for (std::size_t i = 0; i < ours.size() && run; ++i) {
@@ -103,6 +164,7 @@ std::int64_t measure(std::string_view log, const fs::path& file, bool ripgrep)
         ours[i] = seconds([&] { run = readLog(paths); });
         processor[i] = processorSeconds(RUSAGE_SELF) - before;
         theirs[i] = ripgrep ? seconds([&] { std::ignore = std::system(count.c_str()); }) : 0; // NOLINT
+        theirsAll[i] = ripgrep ? seconds([&] { std::ignore = std::system(countAll.c_str()); }) : 0; // NOLINT
     }
     if (!run) {
         fmt::print(stderr, "{}\n", run.error().english());
@@ -118,6 +180,8 @@ std::int64_t measure(std::string_view log, const fs::path& file, bool ripgrep)
     if (ripgrep) {
         print(log, "ripgrep_time", median(theirs) * 1e3, "ms");
         print(log, "ratio", time / median(theirs), "1");
+        print(log, "ripgrep_all_time", median(theirsAll) * 1e3, "ms");
+        print(log, "ratio_all", time / median(theirsAll), "1");
     }
     if (!run->isEmpty()) {
         print(log, "record_rate", records / time / 1e6, "M/s");
@@ -148,7 +212,9 @@ int bench(std::int64_t mebibytes, const fs::path& folder)
             return 1;
         }
     }
-    return 0;
+    constexpr std::int64_t largeMebibytes = 600;
+    const bool done = benchRankFiles(bytes, folder) && (mebibytes < largeMebibytes || benchSparse(folder));
+    return done ? 0 : 1;
 }
 
 } // namespace
