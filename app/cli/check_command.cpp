@@ -8,6 +8,7 @@
 #include "plan/batch.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
+#include "runlog/log_arguments.h"
 #include "runlog/read_log.h"
 #include "units/number.h"
 
@@ -72,6 +73,7 @@ struct Opened
 {
     Inputs inputs;
     std::optional<Run> run;
+    std::optional<TrainingPlan> logPlan; ///< from the arguments the log lists
     std::optional<Footprint> footprint;
     std::vector<Problem> problems;
 };
@@ -82,7 +84,7 @@ Result<Opened> open(const Options& options, const Knowledge& knowledge)
     if (!inputs) {
         return tl::unexpected(inputs.error());
     }
-    Opened opened{std::move(*inputs), {}, {}, {}};
+    Opened opened{std::move(*inputs), {}, {}, {}, {}};
     opened.problems = opened.inputs.problems;
     if (!options.log.empty()) {
         const std::vector<std::filesystem::path> paths{options.log};
@@ -92,6 +94,9 @@ Result<Opened> open(const Options& options, const Knowledge& knowledge)
         }
         opened.problems.insert(opened.problems.end(), run->problems.begin(), run->problems.end());
         opened.run = std::move(*run);
+        if (auto plan = planOfArguments(*opened.run, knowledge.formats, knowledge.catalog)) {
+            opened.logPlan = std::move(*plan);
+        }
     }
     // A config without its model can be checked all the same; what is missing is no contradiction.
     std::vector<Problem> invalid = validate(opened.inputs.plan);
@@ -129,6 +134,7 @@ int run(const Options& options)
     situation.plan = &plan;
     situation.footprint = opened->footprint ? &*opened->footprint : nullptr;
     situation.run = opened->run ? &*opened->run : nullptr;
+    situation.logPlan = opened->logPlan ? &*opened->logPlan : nullptr;
     situation.calibration = opened->inputs.calibration;
     situation.estimator = estimateInstantly;
     const std::vector<Finding> findings = diagnose(situation);

@@ -16,6 +16,18 @@ Bytes StageFootprint::staticState() const
 
 namespace {
 
+/// Buffers are what theory knows least of; where less was measured than theory has there, others are less too.
+void addOffset(StageFootprint& stage, std::int64_t offset)
+{
+    for (const Component which : {Component::Buffers, Component::WorkingSet, Component::Logits, Component::InFlight,
+                                  Component::Activations, Component::OptimizerState}) {
+        Bytes& part = stage.components[static_cast<std::size_t>(which)];
+        const std::int64_t before = part.value;
+        part.value = std::max<std::int64_t>(before + offset, 0);
+        offset -= part.value - before;
+    }
+}
+
 void calibrateStage(StageFootprint& stage, const Calibration& calibration)
 {
     const auto at = [&stage](Component which) -> std::int64_t& {
@@ -38,7 +50,7 @@ void calibrateStage(StageFootprint& stage, const Calibration& calibration)
             at(which) = bytesFrom(static_cast<double>(at(which)) * calibration.activations).value;
         }
     }
-    at(Component::Buffers) += calibration.offset.value;
+    addOffset(stage, calibration.offset.value);
     stage.steadyAllocated.value += calibration.offset.value;
     stage.firstStepPeakAllocated.value += calibration.offset.value + more;
     stage.peakAllocated = *std::max_element(stage.phases.begin(), stage.phases.end());

@@ -10,10 +10,10 @@ namespace {
 
 // In the order in which a user should read findings of equal severity: first where the peak is, then why.
 constexpr std::array rules{
-    phaseVerdict,       notLegal,         globalBatchEquation, recomputeNotLoaded, estimateDisagrees,
-    inFlightGrowth,     logitsAreThePeak, endStageFuller,      unevenSplit,        frozenKeepsActivations,
-    statisticsNotReset, growthOverSteps,  oneStepFarAbove,     firstStepBelow,     reservedAboveAllocated,
-    onlyOneRank};
+    phaseVerdict,       memoryOutsideAllocator, argumentsDiffer,    notLegal,         globalBatchEquation,
+    recomputeNotLoaded, estimateDisagrees,      inFlightGrowth,     logitsAreThePeak, endStageFuller,
+    unevenSplit,        frozenKeepsActivations, statisticsNotReset, growthOverSteps,  oneStepFarAbove,
+    firstStepBelow,     reservedAboveAllocated, onlyOneRank};
 
 } // namespace
 
@@ -25,10 +25,11 @@ std::vector<Finding> diagnose(const Situation& situation)
         summary = summarise(*complete.run);
         complete.summary = &summary;
     }
+    std::vector<Finding> findings;
+    outOfMemoryExplained(complete, findings); // the one rule that a log without measurements can feed
     if (complete.run != nullptr && complete.run->isEmpty()) {
         complete.run = nullptr;
     }
-    std::vector<Finding> findings;
     for (const Rule rule : rules) {
         rule(complete, findings);
     }

@@ -58,6 +58,7 @@ struct Situation
     const TrainingPlan* original = nullptr; ///< as the files have it
     const Footprint* footprint = nullptr;
     const Footprint* originalFootprint = nullptr;
+    const TrainingPlan* logPlan = nullptr; ///< what the log's list of arguments says, see planOfArguments()
     const Run* run = nullptr;
     const RunSummary* summary = nullptr; ///< of `run`; both or neither
     Calibration calibration;

@@ -32,6 +32,11 @@ void firstStepBelow(const Situation& situation, std::vector<Finding>& findings);
 void oneStepFarAbove(const Situation& situation, std::vector<Finding>& findings);
 void onlyOneRank(const Situation& situation, std::vector<Finding>& findings);
 
+// rules_memory.cpp: messages, the device, and the arguments that took effect
+void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& findings);
+void memoryOutsideAllocator(const Situation& situation, std::vector<Finding>& findings);
+void argumentsDiffer(const Situation& situation, std::vector<Finding>& findings);
+
 // rules_estimate.cpp: what the estimate itself shows, and where it and the log disagree
 void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings);
 void endStageFuller(const Situation& situation, std::vector<Finding>& findings);

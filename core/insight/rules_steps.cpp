@@ -104,8 +104,8 @@ void oneStepFarAbove(const Situation& situation, std::vector<Finding>& findings)
 
 void onlyOneRank(const Situation& situation, std::vector<Finding>& findings)
 {
-    if (situation.run == nullptr || situation.plan == nullptr || situation.summary->rankCount > 1
-        || situation.plan->parallel.pp.value < 2) {
+    if (situation.run == nullptr || situation.plan == nullptr || !situation.summary->peak
+        || situation.summary->rankCount > 1 || situation.plan->parallel.pp.value < 2) {
         return;
     }
     const std::int32_t rank = situation.run->rank[*situation.summary->peak];

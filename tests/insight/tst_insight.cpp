@@ -86,6 +86,10 @@ private slots:
     void estimateRules();
     void disagreement_data();
     void disagreement();
+    void outOfMemory_data();
+    void outOfMemory();
+    void memoryOutside();
+    void argumentsThatDiffer();
     void illegalPlansSayWhy();
     void inFlightGrowth_data();
     void inFlightGrowth();
@@ -277,6 +281,83 @@ void TestInsight::disagreement()
     for (const char* one : {"another-setting-ran", "estimate-disagrees"}) {
         QCOMPARE(find(findings, one) != nullptr, id == one);
     }
+}
+
+void TestInsight::outOfMemory_data()
+{
+    QTest::addColumn<QByteArray>("message");
+    QTest::addColumn<bool>("fires");
+    QTest::addColumn<bool>("hasMend");
+    const QByteArray common = "GPU 0 has a total capacity of 79.11 GiB of which ";
+    QTest::newRow("shortage") << "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. "
+            + common
+            + "1.00 GiB is free. Including non-PyTorch memory, this process has 78.10 GiB memory in use. Of the "
+              "allocated "
+              "memory 76.50 GiB is allocated by PyTorch, and 500.00 MiB is reserved by PyTorch but unallocated."
+                              << true << true;
+    QTest::newRow("fragmentation")
+        << "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. " + common
+            + "1.00 GiB is free. Including non-PyTorch memory, this process has 78.10 GiB memory in use. Of the "
+              "allocated "
+              "memory 60.00 GiB is allocated by PyTorch, and 16.50 GiB is reserved by PyTorch but unallocated."
+        << true << false;
+    QTest::newRow("none") << QByteArray("all is well") << false << false;
+}
+
+void TestInsight::outOfMemory()
+{
+    QFETCH(QByteArray, message);
+    QFETCH(bool, fires);
+    QFETCH(bool, hasMend);
+    const TrainingPlan plan = planOf("model.heads=16 batch.micro=4");
+    const Run run = readLogText(message.toStdString() + "\n", "train.log");
+    Footprint footprint;
+    QVERIFY(estimateInstantly(plan, {}, footprint));
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.estimator = estimateInstantly;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, "out-of-memory");
+    QCOMPARE(finding != nullptr, fires);
+    if (finding != nullptr) {
+        QCOMPARE(finding, &findings.front());
+        QCOMPARE(finding->evidence.front().line, 1);
+        QCOMPARE(finding->mend.has_value(), hasMend);
+        QVERIFY(!finding->explanation.isEmpty());
+    }
+}
+
+void TestInsight::memoryOutside()
+{
+    Run run = runOf("f 30 b 40 o 20 / f 30 b 40 o 20");
+    run.reservedBytes.assign(run.size(), gib(42).value);
+    run.deviceBytes = {{1}, {gib(52).value}};
+    Situation situation;
+    situation.run = &run;
+    QVERIFY(find(diagnose(situation), "memory-outside-allocator") != nullptr);
+    run.deviceBytes.values = {gib(43).value};
+    QVERIFY(find(diagnose(situation), "memory-outside-allocator") == nullptr);
+}
+
+void TestInsight::argumentsThatDiffer()
+{
+    const TrainingPlan config = planOf("batch.accum=8 recompute.enabled=true recompute.granularity=full");
+    TrainingPlan log = config;
+    const auto source = std::make_shared<const std::string>("train.log");
+    QVERIFY(setField(log, "recompute.granularity", "none", {OriginKind::Log, 7, source}));
+    Situation situation;
+    situation.plan = &config;
+    situation.logPlan = &log;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, "config-is-not-what-ran");
+    QVERIFY(finding != nullptr);
+    QCOMPARE(finding->evidence.back().file, std::string("train.log"));
+    QCOMPARE(finding->evidence.back().line, 7);
+    QCOMPARE(editsText(*finding), std::string("recompute.granularity=none"));
+    log = config;
+    QVERIFY(find(diagnose(situation), "config-is-not-what-ran") == nullptr);
 }
 
 void TestInsight::illegalPlansSayWhy()
