@@ -13,6 +13,7 @@
 #include "workspace/samples.h"
 #include "workspace/verdict.h"
 #include "workspace/wording.h"
+#include "workspace/workspace.h"
 
 #include <QAbstractItemModelTester>
 #include <QFile>
@@ -74,6 +75,7 @@ private slots:
     void ranksBelongToStages();
     void filesAreRecognisedByContent_data();
     void filesAreRecognisedByContent();
+    void aLogsArgumentsAreAPlan();
     void openingIsCancelled();
     void exportPaths();
     void modelAndGpuOfTheUserAreNotExported();
@@ -344,6 +346,29 @@ void WorkspaceTest::filesAreRecognisedByContent()
     QCOMPARE(opened.config.has_value(), kind == QLatin1String("config"));
     QCOMPARE(opened.model.has_value(), kind == QLatin1String("model"));
     QCOMPARE(!opened.problems.empty(), kind == QLatin1String("problem"));
+}
+
+void WorkspaceTest::aLogsArgumentsAreAPlan()
+{
+    const auto path = toPath(write(QStringLiteral("train.log"),
+                                   "------------------------ arguments ------------------------\n"
+                                   "  hidden_size ..................................... 1024\n"
+                                   "  micro_batch_size ................................ 2\n"
+                                   "  num_attention_heads ............................. 16\n"
+                                   "  num_layers ...................................... 24\n"
+                                   "  padded_vocab_size ............................... 50304\n"
+                                   "  seq_length ...................................... 1024\n"
+                                   "-------------------- end of arguments ---------------------\n"
+                                   "phase=forward step=1 peak_alloc=1GiB\n"));
+    const auto opened = openFiles({path}, *m_library, [](double, const std::string&) { return true; });
+    QVERIFY(opened.log && opened.log->plan);
+    QCOMPARE(opened.log->plan->model.layers.value, 24);
+    // With no config open they are the plan, so the log alone shows estimate beside measurement.
+    Workspace workspace(m_library);
+    workspace.open({QString::fromStdString(path.string())});
+    QTRY_VERIFY(workspace.footprint() != nullptr);
+    QCOMPARE(workspace.plan().model.layers.value, 24);
+    QCOMPARE(workspace.plan().model.layers.origin.line, 5);
 }
 
 void WorkspaceTest::openingIsCancelled()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/open_files.h"
 
+#include "runlog/log_arguments.h"
 #include "runlog/read_log.h"
 
 #include <algorithm>
@@ -120,7 +121,8 @@ bool takeStructured(const std::filesystem::path& path, const Library& library, O
     return true;
 }
 
-void readLogs(const std::vector<std::filesystem::path>& logs, const OpenProgress& progress, OpenedFiles& opened)
+void readLogs(const std::vector<std::filesystem::path>& logs, const Library& library, const OpenProgress& progress,
+              OpenedFiles& opened)
 {
     const auto start = std::chrono::steady_clock::now();
     const std::string name = nameOf(logs.front());
@@ -154,6 +156,9 @@ void readLogs(const std::vector<std::filesystem::path>& logs, const OpenProgress
     log.run = std::make_shared<const Run>(std::move(*run));
     log.summary = summarise(*log.run);
     log.overview = overviewOf(*log.run);
+    if (auto plan = planOfArguments(*log.run, library.formats, library.catalog)) {
+        log.plan = std::move(*plan);
+    }
     log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     opened.log = std::move(log);
 }
@@ -178,7 +183,7 @@ OpenedFiles openFiles(const std::vector<std::filesystem::path>& paths, const Lib
         }
     }
     if (!logs.empty()) {
-        readLogs(logs, progress, opened);
+        readLogs(logs, library, progress, opened);
     }
     return opened;
 }

@@ -21,6 +21,7 @@ struct LoadedLog
     std::shared_ptr<const Run> run;
     RunSummary summary;
     LogOverview overview;
+    std::optional<TrainingPlan> plan; ///< what the arguments that it lists say
     double seconds = 0; ///< the reading took
 };
 

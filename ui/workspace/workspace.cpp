@@ -145,7 +145,7 @@ void Workspace::take(const OpenedFiles& files)
     if (files.model && m_config && !files.config) {
         // The config stays what it is; the model is a change the user can undo.
         useModel(files.model->plan, fileName(files.model->path));
-    } else if (files.model || files.config) {
+    } else if (files.model || files.config || (files.log && !m_config && !m_model)) {
         takeFiles(files);
     }
     recompute();
@@ -183,6 +183,12 @@ void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
         = m_config ? std::span<const OpenedConfig>(&m_config->opened, 1) : std::span<const OpenedConfig>();
     m_original.calibration = {};
     m_original.plan = composePlan(m_model ? m_model->plan : TrainingPlan{}, configs, m_library->catalog);
+    if (m_log && m_log->plan && !m_original.plan.model.layers.isKnown()) {
+        // Without a model in the config the arguments in the log have it (and all else, where there is no config).
+        TrainingPlan plan = *m_log->plan;
+        overlay(plan, m_original.plan);
+        m_original.plan = std::move(plan);
+    }
     m_draft.plan = m_original.plan;
     for (const PlanEdit& edit : edits) {
         // A file that names its GPU wins over the one chosen before.
@@ -301,13 +307,14 @@ void Workspace::settle()
 {
     Situation situation;
     // A log alone has no plan that a mend could change.
-    const bool hasPlan = m_config || m_model;
+    const bool hasPlan = m_config || m_model || m_draft.plan.model.layers.isKnown();
     situation.plan = hasPlan ? &m_draft.plan : nullptr;
     situation.original = hasPlan ? &m_original.plan : nullptr;
     situation.footprint = footprint();
     situation.originalFootprint = m_originalFootprint ? &*m_originalFootprint : nullptr;
     situation.run = m_log ? m_log->run.get() : nullptr;
     situation.summary = m_log ? &m_log->summary : nullptr;
+    situation.logPlan = m_log && m_log->plan ? &*m_log->plan : nullptr;
     situation.calibration = m_draft.calibration;
     situation.estimator = estimateInstantly;
     m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
