@@ -29,7 +29,8 @@ bool isShellByFirstLine(std::string_view bytes)
 
 Reader readerFor(const std::string& bytes, std::string_view name)
 {
-    constexpr std::array<std::pair<std::string_view, Reader>, 7> endings{{{"toml", readTomlSyntax},
+    constexpr std::array<std::pair<std::string_view, Reader>, 8> endings{{{"toml", readTomlSyntax},
+                                                                          {"py", readPythonSyntax},
                                                                           {"sh", readShellSyntax},
                                                                           {"bash", readShellSyntax},
                                                                           {"slurm", readShellSyntax},

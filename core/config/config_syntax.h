@@ -50,4 +50,8 @@ struct SyntaxReading
 /// program it starts is `script`.
 [[nodiscard]] Result<SyntaxReading> readShellSyntax(const std::string& bytes, const std::string& name);
 
+/// A config in Python: assignments, dict(…) and objects with keyword arguments. The arguments of an object are below
+/// the name of its class, those of dict and of ….Config below the name that it is assigned to.
+[[nodiscard]] Result<SyntaxReading> readPythonSyntax(const std::string& bytes, const std::string& name);
+
 } // namespace headroom

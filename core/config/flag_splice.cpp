@@ -98,6 +98,27 @@ std::string inWordsOf(const std::string& old, const std::string& value)
 
 } // namespace
 
+bool isSharedWithOthers(const FlagValue& value, std::span<const FlagValue> all)
+{
+    const auto isSource = [&](const std::string& name) {
+        return std::find(value.sources.begin(), value.sources.end(), name) != value.sources.end();
+    };
+    return std::any_of(all.begin(), all.end(), [&](const FlagValue& other) {
+        const bool isSame = other.begin == value.begin && !isSource(other.key);
+        return other.key != value.key && std::any_of(other.sources.begin(), other.sources.end(), isSource)
+            && (isSame || (other.begin != value.begin && parseReal(other.text)));
+    });
+}
+
+std::vector<FlagValue> FlagSyntax::allValues() const
+{
+    std::vector<FlagValue> all;
+    for (const FlagPlace& place : places) {
+        all.insert(all.end(), place.settings.begin(), place.settings.end());
+    }
+    return all;
+}
+
 std::pair<std::size_t, std::size_t> extentOf(const std::string& bytes, const FlagPlace& flag)
 {
     const std::size_t end = flag.end();
@@ -152,21 +173,6 @@ bool FlagSyntax::saysTrueInWords() const
     });
 }
 
-/// Another number, or the same text elsewhere, comes from one of the variables that this value comes from.
-bool FlagSyntax::isShared(const FlagValue& value) const
-{
-    const auto isSource = [&](const std::string& name) {
-        return std::find(value.sources.begin(), value.sources.end(), name) != value.sources.end();
-    };
-    return std::any_of(places.begin(), places.end(), [&](const FlagPlace& place) {
-        return std::any_of(place.settings.begin(), place.settings.end(), [&](const FlagValue& other) {
-            const bool isSame = other.begin == value.begin && !isSource(other.key);
-            return other.key != value.key && std::any_of(other.sources.begin(), other.sources.end(), isSource)
-                && (isSame || (other.begin != value.begin && parseReal(other.text)));
-        });
-    });
-}
-
 Result<std::string> FlagSyntax::replaced(const std::string& bytes, const std::string& name, const ConfigEdit& edit,
                                          const FlagPlace& place, const FlagValue& setting) const
 {
@@ -191,7 +197,7 @@ Result<std::string> FlagSyntax::replaced(const std::string& bytes, const std::st
     if (!text) {
         return cannotBeWritten(edit, name, setting.line);
     }
-    if (setting.siteEnd > setting.siteBegin && isShared(setting)) {
+    if (setting.siteEnd > setting.siteBegin && isSharedWithOthers(setting, allValues())) {
         // The variable decides something else too, so the value stands here from now on.
         const auto plain = shellText(inWordsOf(setting.text, edit.value), '\0');
         return plain ? Result<std::string>(bytes.substr(0, setting.siteBegin) + *plain + bytes.substr(setting.siteEnd))

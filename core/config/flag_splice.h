@@ -4,6 +4,7 @@
 #include "config/config_syntax.h"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,9 @@ struct FlagValue : Setting
 {
     std::size_t siteBegin = 0, siteEnd = 0; ///< the $NAME that it is put in the place of
 };
+
+/// Another number, or the same text elsewhere, comes from one of the variables that this value comes from.
+[[nodiscard]] bool isSharedWithOthers(const FlagValue& value, std::span<const FlagValue> all);
 
 /// A flag of a command line, or a variable, with where its parts stand.
 struct FlagPlace
@@ -60,7 +64,7 @@ private:
                                                   const ConfigEdit& edit, const FlagPlace& place) const;
     [[nodiscard]] Result<std::string> added(const std::string& bytes, const std::string& name,
                                             const ConfigEdit& edit) const;
-    [[nodiscard]] bool isShared(const FlagValue& value) const;
+    [[nodiscard]] std::vector<FlagValue> allValues() const;
     [[nodiscard]] bool saysTrueInWords() const;
 };
 

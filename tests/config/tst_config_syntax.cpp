@@ -50,8 +50,10 @@ class TestConfigSyntax : public QObject
 {
     Q_OBJECT
 
+    static void addPythonRows();
     static void addShellRows();
     static void addShellEdits();
+    static void addPythonEdits();
 
 private slots:
     void reads_data();
@@ -92,6 +94,45 @@ void TestConfigSyntax::reads_data()
     row("TOML after wide characters", "a.toml", "a = \"é汉😀\" # é\nb = 2\n", {"a = é汉😀", "b = 2"});
     row("commented-out TOML keys", "a.toml", "a = 1\n# b = 2\n", {"a = 1"});
     addShellRows();
+    addPythonRows();
+}
+
+void TestConfigSyntax::addPythonRows()
+{
+    const auto row = [](const char* title, const char* text, const QStringList& settings) {
+        QTest::newRow((std::string("Python: ") + title).c_str()) << "a.py" << text << settings;
+    };
+    row("literals", "a = 1\nb = 'x'\nc = \"y\"\nd = True\ne = 1e-5\nf = -2\ng = None\n",
+        {"a = 1", "b = x", "c = y", "d = True", "e = 1e-5", "f = -2", "g = null"});
+    row("comments", "# z = 9\na = 1  # b = 2\n", {"a = 1"});
+    row("typed", "a: int = 1\n", {"a = 1"});
+    row("dict call", "a = dict(b=1, c=dict(d=2))\n", {"a.b = 1", "a.c.d = 2"});
+    row("dict call over lines", "a = dict(\n    b=1,  # one\n    c='x',\n)\n", {"a.b = 1", "a.c = x"});
+    row("dict", "a = {'b': 1, \"c\": {'d': 2}}\n", {"a.b = 1", "a.c.d = 2"});
+    row("list", "a = [1, 'x']\n", {"a[0] = 1", "a[1] = x"});
+    row("object", "f = FSDPConfig(tp_size=1, ratio=0.5)\n",
+        {"f = FSDPConfig", "FSDPConfig.tp_size = 1", "FSDPConfig.ratio = 0.5"});
+    row("object in a module", "f = x.y.FSDPConfig(tp_size=1)\n", {"f = x.y.FSDPConfig", "FSDPConfig.tp_size = 1"});
+    row("returned config",
+        "def f():\n    return Trainer.Config(\n        training=Training.Config(steps=2),\n        "
+        "ac=FullAC.Config(),\n    )\n",
+        {"training = Training.Config", "training.steps = 2", "ac = FullAC.Config"});
+    row("arithmetic", "a = 8 * 2048\nb = int(2048 - (336 // 14) ** 2)\nc = 8 / 2\n",
+        {"a = 16384", "b = 1472", "c = 4"});
+    row("names", "n = 4\na = n\nb = dict(c=n, d=n * 2)\n", {"n = 4", "a = 4", "b.c = 4", "b.d = 8"});
+    row("names that are not known", "a = n\nb = f(1)\nc = 8 / 3\n", {"a = <n>", "b = <f(1)>", "c = <8 / 3>"});
+    row("environment with a default", "a = os.environ.get('A', '1')\nb = int(os.getenv(\"B\", 2))\n",
+        {"a = 1", "b = 2"});
+    row("environment", "a = os.environ['A']\n", {"a = <os.environ['A']>"});
+    row("formatted text", "a = f'x{1}'\nb = r'x'\n", {"a = <f'x{1}'>", "b = <r'x'>"});
+    row("long text", "a = \"\"\"x\nb = 9\n\"\"\"\nc = 1\n", {"a = <\"\"\"x\nb = 9\n\"\"\">", "c = 1"});
+    row("more than a list", "a = [0] * 3\n", {"a = <[0] * 3>"});
+    row("joined lines", "a = 1 + \\\n  2\n", {"a = 3"});
+    row("inside functions", "def f():\n    a = 1\nb = 2\n", {"b = 2"});
+    row("attributes and items are not followed", "c.a = 1\nd['x'] = 2\ne = 3\n", {"e = 3"});
+    row("last assignment", "a = 1\na = 2\n", {"a = 2"});
+    row("positional arguments", "a = dict(x, b=1)\n", {"a.b = 1"});
+    row("wide characters", "a = '汉'  # é\nb = 2\n", {"a = 汉", "b = 2"});
 }
 
 /// The oddities that were counted in 1,680 public launch scripts.
@@ -202,6 +243,34 @@ void TestConfigSyntax::writes_data()
     row("TOML item", "a.toml", "a = [1, 2]\n", "a[1]=3", "a = [1, 3]\n");
     row("TOML after wide characters", "a.toml", "a = {x = \"é汉😀\", y = 2}\n", "a.y=3", "a = {x = \"é汉😀\", y = 3}\n");
     addShellEdits();
+    addPythonEdits();
+}
+
+void TestConfigSyntax::addPythonEdits()
+{
+    const auto row = [](const char* title, const char* text, const char* edit, const char* changed) {
+        QTest::newRow((std::string("Python: ") + title).c_str()) << "a.py" << text << edit << changed;
+    };
+    row("number", "a = 1  # one\n", "a=2", "a = 2  # one\n");
+    row("text", "a = 'x'\n", "a=it's", "a = 'it\\'s'\n");
+    row("text stays a text", "a = \"1\"\n", "a=2", "a = \"2\"\n");
+    row("flag", "a = dict(b=False)\n", "a.b=true", "a = dict(b=True)\n");
+    row("None", "a = None\n", "a=2", "a = 2\n");
+    row("word for a number", "a = 1\n", "a=auto", "a = 'auto'\n");
+    row("through a name", "n = 4\na = dict(b=n)\n", "a.b=5", "n = 5\na = dict(b=n)\n");
+    row("name used twice", "n = 4\na = dict(b=n, c=n * 2)\n", "a.b=5", "n = 4\na = dict(b=5, c=n * 2)\n");
+    row("the name itself", "n = 4\na = dict(b=n, c=n * 2)\n", "n=5", "n = 5\na = dict(b=n, c=n * 2)\n");
+    row("arithmetic", "a = 8 * 2048\n", "a=4096", "a = 4096\n");
+    row("what is not known", "a = f(1)\n", "a=2", "a = 2\n");
+    row("new argument in a row", "a = dict(b=1)\n", "a.c=2", "a = dict(b=1, c=2)\n");
+    row("new argument on a line", "a = dict(\n    b=1,  # one\n)\n", "a.c=x",
+        "a = dict(\n    b=1,\n    c='x',  # one\n)\n");
+    row("new argument without a last comma", "a = dict(\n    b=1\n)\n", "a.c=2", "a = dict(\n    b=1,\n    c=2\n)\n");
+    row("first argument", "x = 1\na = dict()\n", "a.c=2", "x = 1\na = dict(c=2)\n");
+    row("new item of a dict", "a = {\"b\": 1}\n", "a.c=2", "a = {\"b\": 1, \"c\": 2}\n");
+    row("new argument of an object", "f = FSDPConfig(tp_size=1)\n", "FSDPConfig.ep_size=2",
+        "f = FSDPConfig(tp_size=1, ep_size=2)\n");
+    row("item", "a = [1, 2]\n", "a[1]=3", "a = [1, 3]\n");
 }
 
 void TestConfigSyntax::addShellEdits()
@@ -271,6 +340,8 @@ void TestConfigSyntax::refuses_data()
     };
     row("TOML list with comments", "a.toml", "a = [1, # one\n 2]\n", "a=[3]", "would lose the comments in it");
     row("TOML value for a list", "a.toml", "a = [1, 2]\n", "a=3", "holds several values");
+    row("Python: object", "a.py", "f = A(b=1)\nc = dict(d=1)\n", "c=2", "changed item by item");
+    row("Python: no such object", "a.py", "a = 1\n", "b.c=2", "there is no place");
     row("shell: put together", "a.sh", "A=1\nx --a b$A\n", "--a=c", "put together from several places");
     row("shell: quotes", "a.sh", "x --a \"1\"\n", "--a=$b", "within the quotes");
     row("shell: word in a string of options", "a.sh", "O=\"--a 1\"\nx $O\n", "--a=b c", "can't be set");
@@ -303,6 +374,9 @@ void TestConfigSyntax::brokenFilesGiveASentence_data()
     QTest::newRow("TOML with only comments") << "a.toml"
                                              << "# x\n"
                                              << "a.toml: the file holds no settings";
+    QTest::newRow("Python without values") << "a.py"
+                                           << "import os\n"
+                                           << "a.py: the file assigns no values";
     QTest::newRow("shell without settings") << "a.sh"
                                             << "# x\necho y\n"
                                             << "a.sh: the script holds neither variables nor a command with flags";
