@@ -51,6 +51,7 @@ struct ConfigFormat
         std::vector<Condition> when; ///< all of them
         std::vector<Key> keys;
         std::vector<Key> implied; ///< value (in `key`) that such a file means for `field` without writing it
+        std::string preset; ///< model that such a file means
         std::vector<Key> products; ///< factors (in `key`): "{file.key} * field / 2", for a field that is not written
     };
 

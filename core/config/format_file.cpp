@@ -124,7 +124,9 @@ std::vector<std::string> FormatReader::expanded(std::size_t node, const std::str
     }
     std::vector<std::string> result;
     for (const std::string& place : scope->second) {
-        result.push_back(place.empty() ? key.substr(dot + 1) : place + key.substr(dot));
+        // The place of flags is a prefix of their names.
+        const bool isPrefix = place.empty() || place.ends_with('-');
+        result.push_back(place + key.substr(isPrefix ? dot + 1 : dot));
     }
     return result;
 }
@@ -278,6 +280,8 @@ ConfigFormat::Variant FormatReader::variant(std::size_t node) const
             result.implied = values(entry.value);
         } else if (entry.key == "products") {
             result.products = products(entry.value);
+        } else if (entry.key == "preset") {
+            result.preset = text(entry.value);
         } else {
             fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/format_rules.h"
 
+#include "config/gated_width.h"
 #include "config/megatron_defaults.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 
 using Rule = void (*)(const ConfigDocument&, const ConfigFormat&, TrainingPlan&, std::vector<Problem>&);
 
-constexpr std::array rules{std::pair<std::string_view, Rule>{"megatron", completeMegatronPlan}};
+constexpr std::array<std::pair<std::string_view, Rule>, 3> rules{
+    {{"megatron", completeMegatronPlan}, {"gpt-neox", completeGptNeoxPlan}, {"internevo", completeInternEvoPlan}}};
 
 } // namespace
 

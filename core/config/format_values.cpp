@@ -133,6 +133,9 @@ std::optional<FieldValue> readValue(const ConfigDocument& document, const Config
             return isOff(setting->text) ? std::nullopt : std::optional(FieldValue{key.words.front().second, setting});
         }
         const std::string text = translated(key, setting->text);
+        if (text.empty() && !setting->text.empty()) {
+            return std::nullopt; // a word that leaves it to others
+        }
         return FieldValue{key.transform == Transform::Inverse ? inverted(text) : text, setting};
     }
     const auto items = itemsOf(document, key.key);

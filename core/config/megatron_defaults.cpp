@@ -109,6 +109,9 @@ std::optional<std::int64_t> vocabularyOf(std::string_view tokenizer)
 void MegatronDefaults::completeVocabulary()
 {
     Count& vocab = m_plan.model.vocab;
+    if (!m_format.scopes.contains("args") || m_format.id != "megatron-args") {
+        return; // the tokenizer stands elsewhere
+    }
     const Setting* tokenizer = flag("--tokenizer-type");
     const std::string type = tokenizer != nullptr ? tokenizer->text : std::string{};
     if (!vocab.isKnown()) {

@@ -169,6 +169,17 @@ std::optional<FlagValue> PythonReader::simpleValue(std::size_t begin, std::size_
     return result;
 }
 
+/// 8 / 3, the one division that configs are full of.
+std::optional<double> ratioOf(std::string_view expression)
+{
+    const std::size_t slash = expression.find('/');
+    if (slash == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto above = parseReal(expression.substr(0, slash)), below = parseReal(expression.substr(slash + 1));
+    return above && below && *below != 0 ? std::optional(*above / *below) : std::nullopt;
+}
+
 /// 8 * 2048, with names put in.
 std::optional<FlagValue> PythonReader::arithmetic(std::size_t begin, std::size_t end) const
 {
@@ -189,11 +200,13 @@ std::optional<FlagValue> PythonReader::arithmetic(std::size_t begin, std::size_t
             return std::nullopt;
         }
     }
-    const auto number = evaluateIntegers(expression, true);
-    if (!number) {
+    if (const auto number = evaluateIntegers(expression, true)) {
+        value.text = std::to_string(*number);
+    } else if (const auto ratio = ratioOf(expression)) {
+        value.text = formatReal(*ratio);
+    } else {
         return std::nullopt;
     }
-    value.text = std::to_string(*number);
     value.begin = m_tokens[begin].begin;
     value.end = m_tokens[end - 1].end;
     value.viaAlias = !value.sources.empty();

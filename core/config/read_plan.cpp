@@ -69,7 +69,7 @@ private:
     {
         for (const std::string& key : m_format.presetKeys) {
             if (const Setting* setting = statedAt(m_document, key)) {
-                if (!takePreset(*setting)) {
+                if (!takePreset(setting->text)) {
                     report(Severity::Error, setting->line,
                            Text{HEADROOM_TR("core", "“%1” is not a model known here"), {setting->text}});
                 }
@@ -78,15 +78,20 @@ private:
         }
         for (const std::string& key : m_format.presetHints) {
             const Setting* setting = statedAt(m_document, key);
-            if (setting != nullptr && takePreset(*setting)) {
+            if (setting != nullptr && takePreset(setting->text)) {
+                return;
+            }
+        }
+        for (const ConfigFormat::Variant* variant : m_variants) {
+            if (!variant->preset.empty() && takePreset(variant->preset)) {
                 return;
             }
         }
     }
 
-    bool takePreset(const Setting& setting)
+    bool takePreset(const std::string& name)
     {
-        const ModelPreset* preset = m_catalog.model(setting.text);
+        const ModelPreset* preset = m_catalog.model(name);
         if (preset != nullptr) {
             overlay(m_plan, preset->plan);
         }

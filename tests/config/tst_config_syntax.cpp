@@ -117,10 +117,11 @@ void TestConfigSyntax::addPythonRows()
         "def f():\n    return Trainer.Config(\n        training=Training.Config(steps=2),\n        "
         "ac=FullAC.Config(),\n    )\n",
         {"training = Training.Config", "training.steps = 2", "ac = FullAC.Config"});
+    row("ratio", "a = 8 / 4096\n", {"a = 0.001953125"});
     row("arithmetic", "a = 8 * 2048\nb = int(2048 - (336 // 14) ** 2)\nc = 8 / 2\n",
         {"a = 16384", "b = 1472", "c = 4"});
     row("names", "n = 4\na = n\nb = dict(c=n, d=n * 2)\n", {"n = 4", "a = 4", "b.c = 4", "b.d = 8"});
-    row("names that are not known", "a = n\nb = f(1)\nc = 8 / 3\n", {"a = <n>", "b = <f(1)>", "c = <8 / 3>"});
+    row("names that are not known", "a = n\nb = f(1)\nc = x[1]\n", {"a = <n>", "b = <f(1)>", "c = <x[1]>"});
     row("environment with a default", "a = os.environ.get('A', '1')\nb = int(os.getenv(\"B\", 2))\n",
         {"a = 1", "b = 2"});
     row("environment", "a = os.environ['A']\n", {"a = <os.environ['A']>"});

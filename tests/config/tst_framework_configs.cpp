@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/config_fixture.h"
+#include "config/open_plan.h"
+
+#include <QFileInfo>
+#include <QtTest>
+
+using namespace headroom;
+
+/// Public configs of other frameworks: the format that is recognised and what the plan then says, against values read
+/// by hand with each framework's documentation beside them.
+class TestFrameworkConfigs : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void corpus_data();
+    void corpus();
+    void everyPublicFileOpens_data();
+    void everyPublicFileOpens();
+    void ownTexts_data();
+    void ownTexts();
+    void ownSamples();
+};
+
+namespace {
+
+const QString corpusFolder = QStringLiteral(HEADROOM_SHARED "/corpus/configs/");
+
+/// "field=value, field=value"; no value: not known.
+void compare(const TrainingPlan& plan, const QString& expected)
+{
+    for (const QString& pair : expected.split(", ")) {
+        QCOMPARE(pair.section('=', 0, 0) + "=" + fieldOf(plan, pair.section('=', 0, 0)), pair);
+    }
+}
+
+} // namespace
+
+void TestFrameworkConfigs::corpus_data()
+{
+    QTest::addColumn<QString>("format");
+    QTest::addColumn<QString>("fields");
+    const auto row
+        = [](const char* file, const char* format, const char* fields) { QTest::newRow(file) << format << fields; };
+    row("torchtitan-toml__torchtitan__llama3_405b.toml", "torchtitan-toml",
+        "model.layers=126, model.hidden=16384, batch.micro=2, batch.seq=8192, parallel.tp=8, parallel.pp=1, "
+        "parallel.dp_shard=, parallel.sp=true, recompute.enabled=true, recompute.granularity=full, "
+        "implementation.compile=true, shard.fsdp=true");
+    row("torchtune-yaml__torchtune__8B_full.yaml", "torchtune",
+        "model.layers=32, model.hidden=4096, batch.micro=2, batch.accum=1, batch.seq=, batch.packing=false, "
+        "recompute.enabled=true, recompute.granularity=full, precision.recipe=bf16-pure, optimizer.in_backward=false");
+    row("torchtune-yaml__torchtune__11B_full.yaml", "torchtune", "batch.micro=2, recompute.enabled=true");
+    row("deepspeed-json__LLaMA-Factory__ds_z3_config.json", "deepspeed-json",
+        "batch.micro=, batch.global=, batch.accum=, shard.zero_stage=3, shard.offload_params=false, "
+        "recompute.enabled=false");
+    row("deepspeed-json__LLaMA-Factory__ds_z3_offload_config.json", "deepspeed-json",
+        "shard.zero_stage=3, shard.offload_params=true, shard.offload_optimizer=true");
+    row("deepspeed-json__LLaMA-Factory__ds_z2_offload_config.json", "deepspeed-json",
+        "shard.zero_stage=2, shard.offload_optimizer=true");
+    row("deepspeed-json__bigscience__ds_zero2.json", "deepspeed-json",
+        "shard.zero_stage=2, shard.offload_optimizer=true, precision.recipe=fp16-mixed, optimizer.name=AdamW");
+    row("llamafactory-yaml__LLaMA-Factory__qwen3_full_sft.yaml", "llama-factory",
+        "model.layers=, batch.micro=1, batch.accum=2, batch.seq=2048, recompute.enabled=true, "
+        "recompute.granularity=full, precision.recipe=bf16-mixed, parallel.tp=1");
+    row("llamafactory-mca-yaml__LLaMA-Factory__qwen2_vl_full.yaml", "llama-factory",
+        "model.layers=28, batch.micro=1, batch.accum=2, batch.seq=4096, parallel.tp=4, parallel.pp=2, "
+        "parallel.sp=true, "
+        "shard.dist_opt=true, recompute.enabled=false, frozen.vision=true");
+    row("axolotl-yaml__axolotl__lora-7b.yaml", "axolotl",
+        "model.layers=28, vision.layers=32, batch.micro=1, batch.accum=4, batch.seq=8192, lora.rank=32, "
+        "recompute.enabled=true, recompute.granularity=full, precision.opt_m=int8, attention.impl=flash");
+    row("axolotl-yaml__axolotl__llama-3_1-8b-hsdp-tp.yaml", "axolotl",
+        "model.layers=32, batch.micro=1, batch.seq=2048, parallel.dp_shard=4, parallel.dp_replicate=2, parallel.tp=2, "
+        "shard.fsdp=true, shard.fsdp_version=2, recompute.enabled=false, batch.packing=true");
+    row("axolotl-yaml__axolotl__qlora-fsdp-405b.yaml", "axolotl", "precision.params=nf4, shard.fsdp=true");
+    row("ms-swift-yaml__ms-swift__sft.yaml", "ms-swift",
+        "model.layers=28, batch.micro=1, batch.accum=8, batch.seq=2048, lora.rank=8, shard.zero_stage=2, "
+        "recompute.enabled=true, precision.recipe=bf16-mixed");
+    row("nanotron-yaml__nanotron__config_2.8b_llama.yaml", "nanotron",
+        "model.layers=6, model.hidden=4096, model.ffn=24576, model.heads=32, model.kv_heads=16, model.vocab=49152, "
+        "model.tied_embeddings=true, parallel.dp=8, parallel.pp=1, parallel.tp=2, parallel.sp=true, "
+        "parallel.schedule=1f1b, shard.zero_stage=0, precision.recipe=megatron-bf16, recompute.enabled=false");
+    row("nanotron-yaml__nanotron__config_qwen_with_moe.yaml", "nanotron",
+        "model.layers=12, model.hidden=256, model.heads=4, model.attn_bias=false");
+    row("accelerate-yaml__LLaMA-Factory__fsdp2_config.yaml", "accelerate",
+        "parallel.world=2, shard.fsdp=true, shard.fsdp_version=2, shard.offload_params=false, precision.autocast=true, "
+        "shard.reshard_after_forward=true");
+    row("accelerate-yaml__accelerate__tp_hsdp.yaml", "accelerate",
+        "parallel.world=8, parallel.tp=2, parallel.cp=1, parallel.dp_replicate=2, parallel.dp_shard=2, "
+        "recompute.enabled=false");
+    row("accelerate-yaml__alignment-handbook__zero3.yaml", "accelerate",
+        "parallel.world=8, shard.zero_stage=3, shard.offload_params=false, precision.recipe=bf16-mixed");
+    row("accelerate-yaml__LLaMA-Factory__fsdp_config_offload.yaml", "accelerate", "shard.offload_params=true");
+    row("galvatron-yaml__Hetu-Galvatron__llama2-7b.yaml", "galvatron",
+        "model.layers=32, model.hidden=4096, model.ffn=11008, model.heads=32, model.kv_heads=, model.gated_mlp=true, "
+        "model.tied_embeddings=true, model.vocab=32000");
+    row("gpt-neox-yaml__gpt-neox__7B.yml", "gpt-neox",
+        "model.layers=32, model.hidden=4096, model.ffn=11008, model.gated_mlp=true, model.tied_embeddings=false, "
+        "model.layer_norm=false, model.rope=true, parallel.pp=1, parallel.tp=1, batch.seq=4096, "
+        "recompute.enabled=false");
+    row("gpt-neox-yaml__gpt-neox__20B.yml", "gpt-neox",
+        "model.layers=44, model.hidden=6144, model.ffn=24576, model.heads=64, parallel.pp=4, parallel.tp=2, "
+        "batch.micro=4, batch.accum=32, shard.zero_stage=1, recompute.enabled=true, recompute.granularity=full, "
+        "recompute.num_layers=1, precision.recipe=fp16-mixed, model.rotary_fraction=0.25");
+    row("litgpt-yaml__litgpt__tinyllama.yaml", "litgpt",
+        "batch.global=512, batch.micro=4, batch.seq=2048, precision.autocast=true, recompute.enabled=false");
+    row("llamafactory-v1-yaml__LLaMA-Factory__train_full_fsdp2.yaml", "llama-factory-v1",
+        "model.layers=28, model.hidden=1024, batch.micro=1, batch.seq=2048, shard.fsdp=true, shard.fsdp_version=2");
+    row("megatron-bridge-yaml__Megatron-Bridge__llama32_1b_pretrain.yaml", "megatron-bridge",
+        "batch.micro=1, batch.global=8, batch.seq=4096, parallel.tp=1, parallel.pp=1, parallel.cp=1, model.layers=");
+    row("megatron-bridge-yaml__Megatron-Bridge__quantized_llama3_8b_pretrain_override_example.yaml", "megatron-bridge",
+        "batch.micro=, batch.global=8, parallel.tp=1, implementation.grad_accum_fusion=false");
+    row("megatron-yaml__Megatron-LM__gpt_config.yaml", "megatron-yaml",
+        "model.layers=24, model.hidden=1024, model.heads=16, model.ffn=2688, model.gated_mlp=true, batch.micro=2, "
+        "batch.global=128, parallel.tp=1, parallel.pp=1, parallel.sp=false, precision.recipe=megatron-bf16, "
+        "recompute.enabled=false");
+    row("nemo1-yaml__NeMo-Framework-Launcher__llama2_7b.yaml", "nemo1",
+        "model.layers=32, model.hidden=4096, model.ffn=11008, model.heads=32, model.gated_mlp=true, batch.micro=1, "
+        "batch.global=2048, batch.seq=4096, parallel.tp=1, parallel.pp=1, parallel.world=128, recompute.enabled=false, "
+        "model.tied_embeddings=false, model.rope=true");
+    row("nemo1-yaml__NeMo-Framework-Launcher__llama2_7b_chat.yaml", "nemo1",
+        "batch.micro=32, batch.global=256, parallel.tp=4, parallel.world=16, frozen.llm=true, frozen.vision=true, "
+        "attention.impl=flash");
+    row("olmo-yaml__OLMo__OLMo2-13B-stage1.yaml", "olmo",
+        "model.layers=40, model.hidden=5120, model.heads=40, model.ffn=13824, model.gated_mlp=true, "
+        "model.vocab=100278, "
+        "model.padded_vocab=100352, model.tied_embeddings=false, batch.global=2048, batch.micro=2, batch.seq=4096, "
+        "attention.impl=flash, precision.reduce=fp32");
+    row("primus-yaml__Primus__exp_pretrain.yaml", "megatron-wrappers",
+        "batch.micro=1, batch.global=16, batch.seq=, parallel.tp=, parallel.pp=");
+    row("megatron-test-yaml__Megatron-LM__model_config.yaml", "megatron-args",
+        "model.layers=32, model.hidden=3072, model.ffn=8192, batch.micro=2, batch.global=2, parallel.tp=1, "
+        "parallel.pp=1, "
+        "parallel.sp=false, recompute.enabled=false");
+}
+
+void TestFrameworkConfigs::corpus()
+{
+    QFETCH(QString, format);
+    QFETCH(QString, fields);
+    const QString path = corpusFolder + QTest::currentDataTag();
+    if (!QFileInfo::exists(path)) {
+        QSKIP("no public configs in ../shared/corpus/configs");
+    }
+    const auto opened = openConfig(path.toStdString(), builtinFormats(), builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QCOMPARE(QString::fromStdString(opened->format->id), format);
+    compare(opened->plan, fields);
+    for (const Problem& problem : opened->problems) {
+        QVERIFY2(problem.severity != Severity::Error, problem.english().c_str());
+    }
+}
+
+/// Those that are not in the table above are at least of the format they are filed under.
+void TestFrameworkConfigs::everyPublicFileOpens_data()
+{
+    QTest::addColumn<QString>("path");
+    const QFileInfoList files = QDir(corpusFolder).entryInfoList(QDir::Files);
+    if (files.isEmpty()) {
+        QSKIP("no public configs in ../shared/corpus/configs");
+    }
+    for (const QFileInfo& file : files) {
+        QTest::newRow(qPrintable(file.fileName())) << file.filePath();
+    }
+}
+
+void TestFrameworkConfigs::everyPublicFileOpens()
+{
+    QFETCH(QString, path);
+    const auto opened = openConfig(path.toStdString(), builtinFormats(), builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QVERIFY(opened->format->id != "base-yaml");
+    for (const Problem& problem : opened->problems) {
+        QVERIFY2(problem.severity != Severity::Error, problem.english().c_str());
+    }
+}
+
+void TestFrameworkConfigs::ownTexts_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("format");
+    QTest::addColumn<QString>("fields");
+    const auto row = [](const char* title, const char* name, const char* text, const char* format, const char* fields) {
+        QTest::newRow(title) << name << text << format << fields;
+    };
+    row("Trainer's flags in a script", "a.sh",
+        "torchrun --nproc_per_node 8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf \\\n"
+        "  --per_device_train_batch_size 4 --gradient_accumulation_steps 2 --bf16 True \\\n"
+        "  --gradient_checkpointing True --model_max_length 2048 --deepspeed zero3.json\n",
+        "hf-trainer",
+        "model.layers=32, batch.micro=4, batch.accum=2, batch.seq=2048, parallel.world=8, recompute.enabled=true, "
+        "recompute.granularity=full, precision.recipe=bf16-mixed");
+    row("Trainer's YAML", "a.yaml", "per_device_train_batch_size: 2\ntorch_dtype: bfloat16\n", "hf-trainer",
+        "batch.micro=2, batch.accum=1, precision.recipe=bf16-pure, recompute.enabled=false");
+    row("LLaMA-Factory's switch", "a.yaml",
+        "stage: sft\nfinetuning_type: lora\ntemplate: x\ndisable_gradient_checkpointing: true\n", "llama-factory",
+        "recompute.enabled=false, lora.rank=8, batch.micro=8, frozen.vision=true");
+    row("torchtune's two switches", "a.yaml",
+        "model: {_component_: x}\nbatch_size: 2\nac_mode: full\nenable_activation_checkpointing: true\n", "torchtune",
+        "recompute.enabled=false");
+    row("torchtune's selective", "a.yaml",
+        "model: {_component_: x}\nbatch_size: 2\nac_mode: selective\nac_option: 2\n"
+        "enable_activation_checkpointing: false\n",
+        "torchtune", "recompute.enabled=true, recompute.granularity=selective");
+    row("torchtitan without the section", "a.toml",
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n[parallelism]\n"
+        "pipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 1\n",
+        "torchtitan-toml",
+        "model.layers=32, recompute.granularity=selective, batch.micro=1, batch.seq=2048, parallel.pp=2");
+    row("torchtitan in Python", "a.py",
+        "def llama3_8b():\n    return Trainer.Config(\n        training=TrainingConfig.Config("
+        "num_tokens_per_microbatch_per_dp_rank=8 * 2048, max_context_length=8192),\n"
+        "        parallelism=Parallelism.Config(tensor_parallel_degree=4),\n"
+        "        activation_checkpoint=FullAC.Config(),\n    )\n",
+        "torchtitan-python",
+        "batch.tokens_per_microbatch=16384, batch.seq=8192, batch.micro=2, parallel.tp=4, parallel.sp=true, "
+        "recompute.granularity=full");
+    row("Megatron-SWIFT", "a.sh",
+        "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen2.5-7B-Instruct --micro_batch_size 1 --global_batch_size 16 "
+        "\\\n"
+        "  --tensor_model_parallel_size 2 --sequence_parallel true --max_length 4096\n",
+        "ms-swift",
+        "batch.micro=1, batch.global=16, parallel.tp=2, parallel.sp=true, parallel.world=8, "
+        "recompute.granularity=selective, recompute.modules=core_attn, shard.dist_opt=true");
+    row("nanotron's defaults", "a.yaml", "parallelism: {dp: 2, pp: 2, tp: 2}\ntokens: {micro_batch_size: 1}\n",
+        "nanotron", "parallel.schedule=gpipe, parallel.sp=false");
+    row("xtuner", "a.py",
+        "pretrained_model_name_or_path = 'meta-llama/Llama-2-7b-hf'\nmax_length = int(2048 - (336 // 14) ** 2)\n"
+        "batch_size = 4  # per device\naccumulative_counts = 2\nmodel = dict(type=LLaVAModel, freeze_llm=True)\n",
+        "xtuner",
+        "model.layers=32, batch.micro=4, batch.accum=2, batch.seq=1472, frozen.llm=true, recompute.enabled=true");
+    row("xtuner v1", "a.py",
+        "fsdp_cfg = FSDPConfig(tp_size=1, ep_size=8, recompute_ratio=0.5)\n"
+        "loader = DataloaderConfig(pack_max_length=8 * 1024)\n"
+        "trainer = TrainerConfig(global_batch_size=int(os.environ.get('GBS', '16')), sp_size=2)\n",
+        "xtuner-v1",
+        "parallel.ep=8, batch.seq=8192, batch.global=16, parallel.cp=2, recompute.fraction=0.5, shard.fsdp=true");
+    row("FlagScale", "a.yaml",
+        "system: {tensor_model_parallel_size: 2}\nmodel: {num_layers: 4, hidden_size: 64, num_attention_heads: 4}\n",
+        "megatron-wrappers", "model.layers=4, model.ffn=256, parallel.tp=2");
+    row("verl", "a.yaml",
+        "actor_rollout_ref:\n  actor: {ppo_mini_batch_size: 64, megatron: {tensor_model_parallel_size: 4}}\n"
+        "trainer: {nnodes: 2, n_gpus_per_node: 8}\n",
+        "verl", "parallel.tp=4, batch.global=64, parallel.world=16");
+    row("llm-foundry", "a.yaml",
+        "max_seq_len: 2048\nglobal_train_batch_size: 256\ndevice_train_microbatch_size: auto\n"
+        "model: {d_model: 768, n_layers: 12, n_heads: 12}\nfsdp_config: {activation_checkpointing: true}\n",
+        "llm-foundry", "batch.micro=, batch.global=256, model.ffn=3072, recompute.granularity=full, shard.fsdp=true");
+    row("Galvatron's strategy", "a.json",
+        "{\"pp_deg\": 2, \"tp_sizes_enc\": \"4,4,4,4\", \"global_bsz\": 64, \"chunks\": 8, \"checkpoint\": "
+        "\"0,0,1,1\"}",
+        "galvatron", "parallel.pp=2, parallel.tp=4, batch.global=64, batch.accum=8");
+    row("DeepSpeed with comments", "a.json",
+        "{\n  // two per GPU\n  \"train_micro_batch_size_per_gpu\": 2,\n  \"zero_optimization\": {\"stage\": 2,},\n}\n",
+        "deepspeed-json", "batch.micro=2, shard.zero_stage=2");
+}
+
+void TestFrameworkConfigs::ownTexts()
+{
+    QFETCH(QString, name);
+    QFETCH(QString, text);
+    QFETCH(QString, format);
+    QFETCH(QString, fields);
+    auto document = ConfigDocument::parse(text.toStdString(), name.toStdString());
+    QVERIFY2(document, document ? "" : document.error().english().c_str());
+    const auto opened = openConfig(std::move(*document), builtinFormats(), builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QCOMPARE(QString::fromStdString(opened->format->id), format);
+    compare(opened->plan, fields);
+}
+
+void TestFrameworkConfigs::ownSamples()
+{
+    const auto opened
+        = openConfig(HEADROOM_TEST_DATA "/good/config/internevo_7b.py", builtinFormats(), builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QCOMPARE(opened->format->id, std::string("internevo"));
+    compare(opened->plan,
+            "model.layers=32, model.hidden=4096, model.heads=32, model.vocab=103168, model.layer_norm=false, "
+            "batch.seq=2048, batch.micro=2, batch.accum=4, parallel.tp=2, parallel.pp=2, parallel.sp=true, "
+            "shard.zero_stage=1, precision.recipe=bf16-mixed, recompute.enabled=false, attention.impl=flash, "
+            "model.ffn=11008"); // 4096 · 8 / 3, rounded up to a multiple of 256
+}
+
+QTEST_APPLESS_MAIN(TestFrameworkConfigs)
+#include "tst_framework_configs.moc"
