@@ -1398,55 +1398,55 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>“%1” can&apos;t be set to “%2” within the quotes that are there</source>
-        <translation type="unfinished"></translation>
+        <translation>在现有引号内无法把“%1”设为“%2”</translation>
     </message>
     <message>
         <source>“%1” is put together from several places, so it is not changed</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”由多处拼接而成，因此不作修改</translation>
     </message>
     <message>
         <source>the values of “%1” don&apos;t stand in one row, so they are not changed</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”的各个值不在同一行，因此不作修改</translation>
     </message>
     <message>
         <source>there is no place for “%1” in this script</source>
-        <translation type="unfinished"></translation>
+        <translation>此脚本中没有可放置“%1”的位置</translation>
     </message>
     <message>
         <source>“%1” is not a transform; there are not, size, count and first</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”不是变换；可用的有 not、size、count 和 first</translation>
     </message>
     <message>
         <source>neither a vocabulary nor a tokenizer is given: GPT-2&apos;s vocabulary of %1 is assumed</source>
-        <translation type="unfinished"></translation>
+        <translation>未给出词表大小或分词器：假定使用 GPT-2 的词表（%1）</translation>
     </message>
     <message>
         <source>the vocabulary stands in the files of the tokenizer %1, so model.vocab is not known from here</source>
-        <translation type="unfinished"></translation>
+        <translation>词表在分词器 %1 的文件中，因此无法由此得知 model.vocab</translation>
     </message>
     <message>
         <source>“%1” is not understood: every layer is taken to have experts</source>
-        <translation type="unfinished"></translation>
+        <translation>无法理解“%1”：视为每层都有专家</translation>
     </message>
     <message>
         <source>sequence parallelism does nothing at tensor-parallel size 1, so it is off</source>
-        <translation type="unfinished"></translation>
+        <translation>张量并行大小为 1 时序列并行不起作用，因此视为关闭</translation>
     </message>
     <message>
         <source>“%1” is known only when the file runs, so %2 is not known from it</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”只有在运行该文件时才能得知，因此 %2 未知</translation>
     </message>
     <message>
         <source>“%1” changes what is allocated in a way that is not estimated, so the estimate is incomplete</source>
-        <translation type="unfinished"></translation>
+        <translation>“%1”会以未被估算的方式改变显存分配，因此估算不完整</translation>
     </message>
     <message>
         <source>the script holds neither variables nor a command with flags</source>
-        <translation type="unfinished"></translation>
+        <translation>脚本中既没有变量，也没有带参数的命令</translation>
     </message>
     <message>
         <source>the file is not valid TOML: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>文件不是有效的 TOML：%1</translation>
     </message>
     <message>
         <source>Framework not known: layers of Megatron-LM with Transformer Engine taken</source>
@@ -2351,6 +2351,22 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>the packed file is damaged or cut off; what could be unpacked was read</source>
         <translation>压缩文件已损坏或不完整；已读取能解压的部分</translation>
+    </message>
+    <message>
+        <source>“%1” is a list or an object; it is changed item by item</source>
+        <translation>“%1”是列表或对象，须逐项修改</translation>
+    </message>
+    <message>
+        <source>“%1” is an object; its values are changed one by one</source>
+        <translation>“%1”是对象，须逐个修改其中的值</translation>
+    </message>
+    <message>
+        <source>there is no place for “%1” in this file</source>
+        <translation>此文件中没有可放置“%1”的位置</translation>
+    </message>
+    <message>
+        <source>the file assigns no values</source>
+        <translation>文件中没有任何赋值</translation>
     </message>
 </context>
 <context>
