@@ -399,6 +399,9 @@ Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile
         return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
                             {std::to_string(shape->layers), std::to_string(shape->stages)}});
     }
+    if (auto walkable = checkWalkable(*shape); !walkable) {
+        return walkable;
+    }
     program.shape = *shape;
     program.shape.optimizerShards = plan.shard.zeroStage.value >= 1 ? shape->data : 1;
     program.shape.keepsStageOutputs = profile == plainProfile;

@@ -399,6 +399,16 @@ double turnsOfAllStages(const RankShape& shape)
 
 } // namespace
 
+Result<void> checkWalkable(const RankShape& shape)
+{
+    constexpr double mostTurns = 4e6; // whatever the input, an answer takes a second at worst
+    if (turnsOfAllStages(shape) > mostTurns) {
+        return failure(Text{HEADROOM_TR("core", "%1 stages with %2 chunks and %3 micro-batches are too many to walk"),
+                            {formatCount(shape.stages), formatCount(shape.chunks), formatCount(shape.microBatches)}});
+    }
+    return {};
+}
+
 Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
 {
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(false);
@@ -417,11 +427,8 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
         return tl::unexpected(std::move(shape.error()));
     }
     program.shape = *shape;
-    constexpr double mostTurns = 4e6; // whatever the input, an answer takes a second at worst
-    if (turnsOfAllStages(*shape) > mostTurns) {
-        return failure(
-            Text{HEADROOM_TR("core", "%1 stages with %2 chunks and %3 micro-batches are too many to walk"),
-                 {formatCount(shape->stages), formatCount(shape->chunks), formatCount(shape->microBatches)}});
+    if (auto walkable = checkWalkable(*shape); !walkable) {
+        return walkable;
     }
     return ProgramBuilder(plan, program).build();
 }

@@ -64,6 +64,9 @@ struct ModelProgram
     bool usesExpandableSegments = false; ///< of the caching allocator
 };
 
+/// Fails where walking all stages' schedules would take longer than a second.
+[[nodiscard]] Result<void> checkWalkable(const RankShape& shape);
+
 /// Fails with the input that is missing or that no tape describes.
 [[nodiscard]] Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program);
 

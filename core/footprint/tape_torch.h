@@ -6,53 +6,13 @@
 #include "footprint/parameters.h"
 #include "footprint/tape_graph.h"
 #include "footprint/tape_program.h"
+#include "footprint/tape_torch_habits.h"
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace headroom {
-
-enum class LossPath : std::uint8_t {
-    Upcast, ///< logits.float(), then cross entropy
-    Sixteen, ///< cross entropy in the compute type, after a shifted copy
-    Compiled, ///< 16-bit logits and their gradient only
-    ChunkedLogits, ///< logits of all chunks are kept in 16 bit, one chunk of gradient
-    ChunkedVocabulary, ///< logits exist for some tokens and some of the vocabulary at a time, in both directions
-    ChunkedHead, ///< output layer and loss run chunk by chunk, forward and backward
-    Liger ///< gradients of input and weight are made in the forward
-};
-enum class TorchSharding : std::uint8_t { None, Ddp, Zero1, Zero2, Zero3, Fsdp };
-enum class StepImplementation : std::uint8_t { Fused, Foreach, ForeachTwice, ForLoop, Flat };
-
-/// What a framework does unless told otherwise. Each profile's file has its own, with the sources.
-struct TorchHabits
-{
-    std::string_view profile;
-    bool hasPythonNorm = true; ///< a norm written out: fp32 copy, normalised tensor
-    bool normKeepsNormalised = true; ///< the normalised tensor is kept where its weight trains
-    bool hasExplicitScores = false;
-    bool repeatsKv = true;
-    bool weighsInFp32 = false; ///< routed rows are multiplied by their scores in fp32
-    bool weighsBeforeExperts = false; ///< before the experts, not after
-    bool savesQuantisedInputs = false; ///< bitsandbytes up to July 2024 (autograd/_functions.py, MatMul4Bit)
-    bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
-    bool keepsLastBlockGathered = false;
-    LossPath loss = LossPath::Upcast;
-    LossPath chunkedLoss = LossPath::ChunkedHead; ///< where the plan says that it is chunked
-    bool keepsUpcastLogits = false; ///< through backward, in fp32
-    bool packsQkv = false; ///< one product makes q, k and v; the value is a view of its result
-    StepImplementation step = StepImplementation::Foreach;
-    DataType adapterType = DataType::Fp32;
-    bool supportsTensorParallel = false; ///< and pipelines
-    bool setsExpandableSegments = false; ///< its launcher does
-};
-/// Null when no such profile is known.
-[[nodiscard]] const TorchHabits* torchHabits(std::string_view profile);
-extern const TorchHabits hfEagerHabits, hfSdpaHabits, hfFlashHabits; // tape_hf.cpp
-extern const TorchHabits torchtitanHabits; // tape_torchtitan.cpp
-extern const TorchHabits torchtuneHabits; // tape_torchtune.cpp
-extern const TorchHabits primeRlHabits, litGptHabits, internEvoHabits, galvatronHabits; // tape_torch_others.cpp
 
 /// A plan as one rank of such a framework sees it.
 struct TorchShape

@@ -261,6 +261,13 @@ Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habi
     }
     program.shape = walkedShape(plan, *known);
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(habits.setsExpandableSegments);
+    constexpr std::int64_t mostPieces = 30'000; // each chunk of a stage has two of its own
+    if (known->stages * known->chunks > mostPieces) {
+        return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
+    }
+    if (auto walkable = checkWalkable(program.shape); !walkable) {
+        return walkable;
+    }
     TorchProgram(plan, *known, program).build(layers);
     return {};
 }

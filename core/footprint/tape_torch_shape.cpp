@@ -127,6 +127,20 @@ bool reshards(const TrainingPlan& plan)
         && reshard != "never" && reshard != "false";
 }
 
+/// The same for an image encoder and what follows it.
+bool isComputable(const TorchShape& language, const VisionTower& tower, const Projector& projector)
+{
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double patches = real(language.sequences) * real(tower.images) * real(tower.tokens);
+    const double merged = real(projector.in) * real(projector.merge) * real(projector.merge);
+    const double pixels = 3 * real(tower.temporalPatch) * real(tower.patch) * real(tower.patch);
+    const double width = 4 * (real(tower.hidden) + real(tower.ffn)) + real(tower.heads) * real(tower.tokens) + merged
+        + real(projector.hidden) + real(projector.out) + pixels;
+    return (patches + real(tower.hidden) + merged + real(projector.out) + real(projector.hidden)) * width
+        * (real(tower.layers) + real(projector.layers) + 1) * 64
+        < 4e18;
+}
+
 LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const std::string& name = plan.implementation.fusedLoss.value;
@@ -305,7 +319,8 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.cublasWorkspace = cublasWorkspaceBytes(plan);
     const Trainable trainable = trainableOf(plan);
     shape.trainsImages = trainable.vision || trainable.projector;
-    if (!isComputable(shape)) {
+    const VisionTower tower = visionTowerOf(plan);
+    if (!isComputable(shape) || (tower.isPresent() && !isComputable(shape, tower, projectorOf(plan)))) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
     return shape;

@@ -283,6 +283,19 @@ void TestTorchTapes::refuses_data()
     plan.batch.accum = Count(8);
     plan.parallel.schedule = Field<Schedule>(Schedule::ZbH1);
     QTest::newRow("schedule") << plan << "the profile torchtitan does not describe this pipeline schedule";
+    plan = planOf(llama2, "torchtitan");
+    plan.parallel.pp = Count(4);
+    plan.parallel.schedule = Field<Schedule>(Schedule::GPipe);
+    plan.batch.accum = Count(90'000'000);
+    QTest::newRow("endless pipeline") << plan
+                                      << "4 stages with 1 chunks and 90,000,000 micro-batches are too many to walk";
+    plan = planOf(llama2, "hf-flash");
+    plan.vision.layers = Count(100);
+    plan.vision.hidden = Count(16'000'000);
+    plan.vision.heads = Count(16);
+    plan.vision.tokensPerImage = Count(1 << 24);
+    plan.projector.type = Name("mlp");
+    QTest::newRow("endless images") << plan << "the sizes of the plan are beyond what any machine holds";
     plan = planOf(llama2, "hf-flash");
     plan.model.layers = Count();
     QTest::newRow("missing layers") << plan << "model.layers is not known";
