@@ -3,6 +3,7 @@
 
 #include "footprint/architecture.h"
 #include "footprint/schedule_order.h"
+#include "footprint/state.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
@@ -140,6 +141,15 @@ void readPrecision(const TrainingPlan& plan, RankShape& shape)
     shape.master = bytesOf(types.master);
     shape.firstMoment = bytesOf(types.optM);
     shape.secondMoment = bytesOf(types.optV);
+    const OptimizerKind optimizer
+        = optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
+    if (optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Momentum) {
+        shape.secondMoment = 0;
+        shape.firstMoment = optimizer == OptimizerKind::Sgd ? 0 : shape.firstMoment;
+    }
+    if (plan.shard.offloadOptimizer.value) {
+        shape.optimizerOnGpu = 1 - std::clamp(plan.shard.offloadOptimizerFraction.valueOr(1.0), 0.0, 1.0);
+    }
     // A 16-bit gradient buffer is copied to fp32 in the step; the copies live until zero_grad (theory_dense.md rule 7).
     shape.hasMainGradients = shape.master > 0 && shape.gradient < 4;
     shape.usesFp8 = plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty();
@@ -223,11 +233,17 @@ Result<void> checkKnown(const TrainingPlan& plan)
         && (projectorOf(plan).kind == Projector::Kind::None || projectorOf(plan).kind == Projector::Kind::Resampler);
     const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
     const bool hasLora = plan.lora.rank.value > 0;
+    const OptimizerKind optimizer = effectivePrecision(plan).id == "megatron-bf16-muon"
+        ? OptimizerKind::Muon
+        : optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
     for (const auto& [has, what] :
          {std::pair{hasOtherVision, "this projector"}, std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
-          std::pair{plan.optimizer.name.value == "muon", "the Muon optimizer"}, std::pair{hasLora, "LoRA adapters"},
+          std::pair{optimizer == OptimizerKind::Muon, "the Muon optimizer"},
+          std::pair{optimizer == OptimizerKind::Adafactor, "the Adafactor optimizer"},
+          std::pair{hasLora, "LoRA adapters"}, std::pair{plan.shard.offloadParams.value, "offloaded parameters"},
+          std::pair{plan.shard.offloadActivations.value || plan.recompute.offloadInputs.value, "offloaded activations"},
           std::pair{model.mtpLayers.value > 0 && profileOf(plan) != "megatron-te",
                     "multi-token prediction in Megatron's own layers"},
           std::pair{model.mtpLayers.value > 0 && plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty(),

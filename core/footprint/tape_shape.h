@@ -49,6 +49,7 @@ struct RankShape
 
     // Precision: bytes of an element.
     std::int64_t element = 2, gradient = 4, master = 4, firstMoment = 4, secondMoment = 4;
+    double optimizerOnGpu = 1; ///< the rest of master weights and moments lies in the host's memory
     bool usesFp8 = false, hasFp8Parameters = false, hasMainGradients = false, isDistributedOptimizer = false;
 
     // Implementation.

@@ -48,6 +48,13 @@ bool isFp8Weight(const RankShape& shape, std::int64_t elements)
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
 }
 
+/// Elements whose master weight and moments stay on the GPU (theory.md 2.6).
+std::int64_t onGpu(const RankShape& shape, std::int64_t elements)
+{
+    return shape.optimizerOnGpu == 1 ? elements
+                                     : static_cast<std::int64_t>(static_cast<double>(elements) * shape.optimizerOnGpu);
+}
+
 template <class Visitor> void forEachRun(const ModelProgram& program, const StageProgram& stage, const Visitor& visit)
 {
     for (const Chunk& chunk : stage.chunks) {
@@ -77,11 +84,15 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
         for (const std::int64_t tensor : tensorsOf(piece, group)) {
             elements += count * tensor;
             bytes.parameters += count * blockBytes(tensor * shape.element);
-            bytes.master += shape.master > 0 ? count * blockBytes(tensor * shape.master) : 0;
-            for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
-                bytes.moments += moment > 0 ? count * blockBytes(tensor * moment) : 0;
+            const std::int64_t kept = onGpu(shape, tensor);
+            if (kept == 0) {
+                continue;
             }
-            bytes.mainGradients += shape.hasMainGradients ? count * blockBytes(tensor * 4) : 0;
+            bytes.master += shape.master > 0 ? count * blockBytes(kept * shape.master) : 0;
+            for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
+                bytes.moments += moment > 0 ? count * blockBytes(kept * moment) : 0;
+            }
+            bytes.mainGradients += shape.hasMainGradients ? count * blockBytes(kept * 4) : 0;
         }
     });
     bytes.gradients += elements > 0 ? blockBytes(elements * shape.gradient) : 0;
@@ -98,7 +109,7 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
             saved += isFp8Weight(shape, tensor) ? count * tensor : 0;
         }
     });
-    const std::int64_t held = elements / shardsOf(shape, group);
+    const std::int64_t held = onGpu(shape, elements / shardsOf(shape, group));
     const std::int64_t buffer = paddedEnd(shape, padded, group);
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
     bytes.parameters += buffer * shape.element - (savesBytes ? saved : 0);
@@ -158,17 +169,19 @@ std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const St
 std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters,
                                            ParameterGroup group)
 {
-    if (!shape.isDistributedOptimizer) {
-        return parameters;
-    }
-    std::int64_t left = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}) / shardsOf(shape, group);
-    std::vector<std::int64_t> shards;
+    std::vector<std::int64_t> tensors;
+    const bool isSharded = shape.isDistributedOptimizer;
+    const std::int64_t all = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
+    std::int64_t left = isSharded ? all / shardsOf(shape, group) : all;
     for (auto tensor = parameters.rbegin(); tensor != parameters.rend() && left > 0; ++tensor) {
-        shards.push_back(std::min(*tensor, left));
-        left -= shards.back();
+        const std::int64_t held = std::min(*tensor, left);
+        left -= held;
+        if (const std::int64_t kept = onGpu(shape, held); kept > 0) {
+            tensors.push_back(kept);
+        }
     }
-    std::reverse(shards.begin(), shards.end());
-    return shards;
+    std::reverse(tensors.begin(), tensors.end());
+    return tensors;
 }
 
 std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group)

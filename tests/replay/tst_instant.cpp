@@ -78,6 +78,7 @@ private slots:
     void agreesWithReplay_data();
     void agreesWithReplay();
     void holdsForAnyLegalPlan();
+    void offloadsTheOptimizer();
     void replacesStagesOnly();
     void fallsBack_data();
     void fallsBack();
@@ -171,6 +172,10 @@ void TestInstant::agreesWithReplay_data()
     row("latent attention, recomputed", deepseek,
         "parallel.pp=4 recompute.enabled=true recompute.granularity=selective "
         "recompute.modules=mla_up_proj,moe_act,layernorm,shared_experts");
+    row("optimizer offloaded", llama7b, "shard.offload_optimizer=true shard.dist_opt=true parallel.dp=8");
+    row("optimizer offloaded in part", llama7b,
+        "shard.offload_optimizer=true shard.offload_optimizer_fraction=0.5 parallel.tp=2");
+    row("SGD", llama7b, "optimizer.name=sgd parallel.tp=2");
     const QByteArray predicting = "model.mtp_layers=1 ";
     row("prediction", llama7b, predicting + "parallel.tp=2");
     row("prediction, sequence parallel, stages", llama7b,
@@ -322,6 +327,22 @@ void TestInstant::holdsForAnyLegalPlan()
     }
 }
 
+/// theory.md 2.6: of the distributed optimizer's 6 + 12/d bytes the 12/d go, as far as they are offloaded.
+void TestInstant::offloadsTheOptimizer()
+{
+    const auto stateOf = [](const QByteArray& settings) {
+        Footprint footprint;
+        if (!estimateInstantly(planOf(llama7b + "shard.dist_opt=true parallel.dp=8 " + settings), {}, footprint)) {
+            qFatal("refused");
+        }
+        return footprint.stages.front().component(Component::OptimizerState).value;
+    };
+    const std::int64_t whole = stateOf({});
+    QCOMPARE(whole, std::int64_t{6738415616} / 8 * 12);
+    QCOMPARE(stateOf("shard.offload_optimizer=true"), std::int64_t{0});
+    QCOMPARE(stateOf("shard.offload_optimizer=true shard.offload_optimizer_fraction=0.25"), whole / 4 * 3);
+}
+
 void TestInstant::replacesStagesOnly()
 {
     const TrainingPlan plan = planOf(llama7b + "parallel.pp=2 batch.accum=4 hardware.capacity_bytes=80GiB");
@@ -347,6 +368,11 @@ void TestInstant::fallsBack_data()
                                     << QByteArray("model.heads is not known");
     QTest::newRow("experts in fp8") << llama7b + "moe.experts=8 moe.topk=2 precision.fp8=tensorwise"
                                     << QByteArray("experts in 8-bit precision");
+    QTest::newRow("offloaded activations")
+        << llama7b + "shard.offload_activations=true" << QByteArray("offloaded activations");
+    QTest::newRow("Muon") << llama7b + "precision.recipe=megatron-bf16-muon" << QByteArray("the Muon optimizer");
+    QTest::newRow("prediction in 8 bits") << llama7b + "model.mtp_layers=1 precision.fp8=tensorwise"
+                                          << QByteArray("multi-token prediction in 8-bit precision");
     QTest::newRow("unknown dispatcher") << llama7b + "moe.experts=8 moe.dispatcher=carrier-pigeon"
                                         << QByteArray("the token dispatcher carrier-pigeon");
     QTest::newRow("experts that do not divide") << llama7b + "moe.experts=8 moe.ffn=1001 parallel.tp=2"
