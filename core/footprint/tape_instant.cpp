@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace headroom {
 
@@ -310,10 +311,14 @@ private:
     {
         const bool isBackward = m_phase == Phase::Backward;
         std::int64_t level = 0, highest = 0, made = 0;
+        std::optional<PieceSummary> split;
         for (std::size_t k = 0; k < chunk.runs.size(); ++k) {
             const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
             const Tape& tape = m_program.pieces[run.piece].tape;
-            const PieceSummary piece = m_isSplit ? m_pieces[run.piece].splitting() : m_pieces[run.piece];
+            if (m_isSplit) {
+                split = m_pieces[run.piece].splitting();
+            }
+            const PieceSummary& piece = m_isSplit ? *split : m_pieces[run.piece];
             const Rise first = firstPieceRise(tape, piece, isBackward);
             const std::int64_t appearing = first.net - (isBackward ? piece.backward.net : piece.forward.net);
             PassSummary usual;

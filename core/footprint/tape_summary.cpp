@@ -126,6 +126,9 @@ void addKept(const Tape& tape, std::int64_t count, bool isLastUsedUp, ComponentB
 /// What the first pass of a split backward leaves of `count` pieces for the second one.
 void addHeld(const Tape& tape, std::int64_t count, ComponentBytes& components)
 {
+    if (count == 0) {
+        return;
+    }
     ComponentBytes one{};
     addSaved(tape, 1, one);
     for (const Tape::Event& event : tape.inputBackward) {
