@@ -1558,11 +1558,11 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>the tapes describe multi-token prediction in the last chunk only, where the loss is</source>
-        <translation type="unfinished"></translation>
+        <translation>逐张量模型只描述位于最后一个模型块（损失所在处）的多 token 预测</translation>
     </message>
     <message>
         <source>DualPipe needs an even number of stages, and micro-batches at least twice as many and in pairs</source>
-        <translation type="unfinished"></translation>
+        <translation>DualPipe 需要偶数个流水级，微批次数须为偶数且至少为流水级数的两倍</translation>
     </message>
     <message>
         <source>Activations that were measured hold within about %1</source>
@@ -2138,55 +2138,55 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>the pipeline layout has more layers than any model</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局中的层数超过了任何模型</translation>
     </message>
     <message>
         <source>the pipeline layout closes a parenthesis that is not open</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局中有多余的右括号</translation>
     </message>
     <message>
         <source>the pipeline layout does not close a parenthesis</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局中有未闭合的括号</translation>
     </message>
     <message>
         <source>the pipeline layout has no number behind “*”</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局中“*”后面没有数字</translation>
     </message>
     <message>
         <source>the embedding of the pipeline layout does not come first</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局中的嵌入层不在最前面</translation>
     </message>
     <message>
         <source>“%1” in the pipeline layout is none of E, t, m, L and |</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局中的“%1”不是 E、t、m、L 或 | 之一</translation>
     </message>
     <message>
         <source>the %1 chunks of the pipeline layout do not go round %2 stages</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局的 %1 个模型块不能均匀分到 %2 个流水级</translation>
     </message>
     <message>
         <source>the pipeline layout needs its embedding at the start and its loss at the end</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局必须以嵌入层开头、以损失结尾</translation>
     </message>
     <message>
         <source>the pipeline layout has %1 layers, the model %2</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局有 %1 层，而模型有 %2 层</translation>
     </message>
     <message>
         <source>the pipeline layout has %1 multi-token prediction layers, the model %2</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线布局有 %1 个多 token 预测层，而模型有 %2 个</translation>
     </message>
     <message>
         <source>DualPipe needs an even number of stages, not %1</source>
-        <translation type="unfinished"></translation>
+        <translation>DualPipe 需要偶数个流水级，而不是 %1 个</translation>
     </message>
     <message>
         <source>DualPipe needs an even number of micro-batches, at least %1; the step has %2</source>
-        <translation type="unfinished"></translation>
+        <translation>DualPipe 需要偶数个微批次且至少 %1 个；当前每步有 %2 个</translation>
     </message>
     <message>
         <source>DualPipeV needs at least %1 micro-batches; the step has %2</source>
-        <translation type="unfinished"></translation>
+        <translation>DualPipeV 至少需要 %1 个微批次；当前每步有 %2 个</translation>
     </message>
     <message>
         <source>“%1” is not a key of log formats</source>
