@@ -98,11 +98,9 @@ Result<Opened> open(const Options& options, const Knowledge& knowledge)
             opened.logPlan = std::move(*plan);
         }
     }
-    // A config without its model can be checked all the same; what is missing is no contradiction.
+    // Errors of the plan are findings.
     std::vector<Problem> invalid = validate(opened.inputs.plan);
-    if (!opened.inputs.plan.model.layers.isKnown() || !opened.inputs.plan.model.hidden.isKnown()) {
-        std::erase_if(invalid, [](const Problem& problem) { return problem.file.empty(); });
-    }
+    std::erase_if(invalid, [](const Problem& problem) { return problem.severity == Severity::Error; });
     opened.problems.insert(opened.problems.end(), invalid.begin(), invalid.end());
     Footprint footprint;
     if (estimateInstantly(opened.inputs.plan, opened.inputs.calibration, footprint)) {

@@ -37,7 +37,8 @@ void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings
     }
     Finding finding;
     finding.id = "logits-are-the-peak";
-    finding.severity = Severity::Warning;
+    // No fault of the plan; it matters where it is what does not fit.
+    finding.severity = situation.footprint->fits() == false ? Severity::Warning : Severity::Note;
     finding.title = Text{HEADROOM_TR("core", "Logits make the peak: %1 of %2"),
                          {formatGib(logits, 1), formatGib(stage.peakAllocated, 1)}};
     finding.explanation = Text{
@@ -172,8 +173,11 @@ void notLegal(const Situation& situation, std::vector<Finding>& findings)
     if (situation.plan == nullptr) {
         return;
     }
+    const ModelPlan& model = situation.plan->model;
+    const bool isComplete = model.layers.isKnown() && model.hidden.isKnown();
     for (const Problem& problem : validate(*situation.plan)) {
-        if (problem.severity != Severity::Error) {
+        // What is missing is no contradiction: the model may be in another file.
+        if (problem.severity != Severity::Error || (!isComplete && problem.file.empty())) {
             continue;
         }
         Finding finding;
