@@ -55,6 +55,12 @@ const Setting* settingThatHolds(const ConfigDocument& document, const ConfigForm
 std::vector<const ConfigFormat::Key*> keysOf(const ConfigDocument& document, const ConfigFormat& format,
                                              std::string_view field)
 {
+    return keysOf(variantsOf(document, format), format, field);
+}
+
+std::vector<const ConfigFormat::Key*> keysOf(const std::vector<const ConfigFormat::Variant*>& variants,
+                                             const ConfigFormat& format, std::string_view field)
+{
     std::vector<const ConfigFormat::Key*> keys;
     const auto add = [&](const std::vector<ConfigFormat::Key>& from) {
         for (const ConfigFormat::Key& key : from) {
@@ -63,7 +69,7 @@ std::vector<const ConfigFormat::Key*> keysOf(const ConfigDocument& document, con
             }
         }
     };
-    for (const ConfigFormat::Variant* variant : variantsOf(document, format)) {
+    for (const ConfigFormat::Variant* variant : variants) {
         add(variant->keys);
     }
     add(format.keys);

@@ -18,6 +18,9 @@ namespace headroom {
 /// The keys that state `field` in this document, the one to be preferred first.
 [[nodiscard]] std::vector<const ConfigFormat::Key*> keysOf(const ConfigDocument& document, const ConfigFormat& format,
                                                            std::string_view field);
+/// The same where the variants that hold are known already.
+[[nodiscard]] std::vector<const ConfigFormat::Key*> keysOf(const std::vector<const ConfigFormat::Variant*>& variants,
+                                                           const ConfigFormat& format, std::string_view field);
 /// The key stands in the document, as a value or a mapping.
 [[nodiscard]] bool hasKey(const ConfigDocument& document, std::string_view key);
 /// The values of the list at `key`; a single value is a list of one. Null ones are left out.

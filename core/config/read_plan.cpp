@@ -124,7 +124,7 @@ private:
     {
         const ConfigFormat::Key* used = nullptr;
         std::optional<FieldValue> first;
-        for (const ConfigFormat::Key* key : keysOf(m_document, m_format, field)) {
+        for (const ConfigFormat::Key* key : keysOf(m_variants, m_format, field)) {
             const auto value = readValue(m_document, *key);
             if (!value) {
                 continue;

@@ -81,13 +81,15 @@ void checkPlan(const ConfigDocument& document)
 {
     static const ConfigFormats formats = ConfigFormats::load();
     static const Catalog catalog = Catalog::load();
-    for (const ConfigFormat& format : formats.formats) {
-        const TrainingPlan before = readPlan(document, format, catalog).plan;
-        TrainingPlan after = before;
-        after.parallel.pp.set(before.parallel.pp.value + 1, {OriginKind::Edited, 0, nullptr});
-        if (const auto edits = editsFor(document, format, before, after)) {
-            static_cast<void>(document.set(*edits));
-        }
+    // One format a run, so that many runs fit: the one that knows the file, or any.
+    const ConfigFormat* known = formats.detect(document);
+    const std::size_t any = document.bytes().size() % formats.formats.size();
+    const ConfigFormat& format = known != nullptr ? *known : formats.formats[any];
+    const TrainingPlan before = readPlan(document, format, catalog).plan;
+    TrainingPlan after = before;
+    after.parallel.pp.set(before.parallel.pp.value + 1, {OriginKind::Edited, 0, nullptr});
+    if (const auto edits = editsFor(document, format, before, after)) {
+        static_cast<void>(document.set(*edits));
     }
 }
 
