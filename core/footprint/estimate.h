@@ -25,7 +25,7 @@ enum class Unit : std::uint8_t { Size, Number, Factor };
 struct Term
 {
     Text name;
-    std::string formula; ///< "L·12h² + V·h"
+    std::string formula; ///< "L·12h² + V·h"; one with words is a pattern of the catalogue, as names are
     std::string substituted; ///< "24 × 12 × 1,024² + 50,000 × 1,024"
     double value = 0;
     Unit unit = Unit::Size; ///< Size: bytes

@@ -106,7 +106,8 @@ Term blockTerm(const Page& page)
     if (block == textbook) {
         return result;
     }
-    result.formula = isDense ? "attention + MLP + norms" : "attention + router + experts + norms";
+    result.formula = isDense ? HEADROOM_TR("core", "attention + MLP + norms")
+                             : HEADROOM_TR("core", "attention + router + experts + norms");
     result.substituted.clear();
     result.value = block;
     result.parts.push_back(textbookPart(formula, numbers, textbook, Unit::Number));
@@ -158,7 +159,7 @@ Term parametersTerm(const Page& page)
         return result;
     }
     const StageWeights& weights = page.stage.weights;
-    result.formula = "layers + embedding + head";
+    result.formula = HEADROOM_TR("core", "layers + embedding + head");
     result.substituted.clear();
     result.value = exact;
     Term own = modelPart("", "", exact, Unit::Number);
@@ -187,7 +188,8 @@ Term staticTerm(const Page& page)
     const StateRecipe& recipe = page.working.recipe;
     const Sharding& sharding = page.working.sharding;
     const StateBytes& state = page.stage.state;
-    Term result = term(Text{HEADROOM_TR("core", "Static state")}, "parameters + gradients + optimizer state",
+    Term result = term(Text{HEADROOM_TR("core", "Static state")},
+                       HEADROOM_TR("core", "parameters + gradients + optimizer state"),
                        fmt::format("{} + {} + {}", size(state.parameters), size(state.gradients + state.gradientCopies),
                                    size(state.master + state.moments)),
                        state.total(), Unit::Size);
@@ -196,7 +198,7 @@ Term staticTerm(const Page& page)
         + (recipe.gradient + recipe.gradientCopy) / sharding.gradients
         + (recipe.master + recipe.moments) / sharding.optimizer;
     if (std::abs(perParameter * real(page.result.parameters) - state.total()) <= 0.001 * state.total()) {
-        result.formula = "parameters × bytes per parameter";
+        result.formula = HEADROOM_TR("core", "parameters × bytes per parameter");
         result.substituted
             = fmt::format("{} × ({} weight + {} gradient + {} master + {} moments)", number(page.result.parameters),
                           sharded(recipe.parameter, sharding.parameters),
@@ -296,14 +298,24 @@ Term visionTerm(const Page& page)
     const double unit = activations.visionTokens * real(tower.hidden) * real(tower.layers) * 2;
     // A frozen encoder with nothing trained before it keeps nothing.
     if (activations.tower == 0) {
-        return term(Text{HEADROOM_TR("core", "Vision encoder, frozen, and projector: one micro-batch")}, "projector",
-                    size(activations.projector), page.stage.vision, Unit::Size);
+        return term(Text{HEADROOM_TR("core", "Vision encoder, frozen, and projector: one micro-batch")},
+                    HEADROOM_TR("core", "projector"), size(activations.projector), page.stage.vision, Unit::Size);
     }
-    return term(Text{HEADROOM_TR("core", "Vision encoder, one micro-batch")}, "tokens·h·L·k·2 + projector",
-                fmt::format("{} × {} × {} × {} × 2 + {}", number(activations.visionTokens), number(tower.hidden),
-                            number(tower.layers), number(unit > 0 ? activations.tower / unit : 0),
-                            size(activations.projector)),
-                page.stage.vision, Unit::Size);
+    return term(
+        Text{HEADROOM_TR("core", "Vision encoder, one micro-batch")}, HEADROOM_TR("core", "tokens·h·L·k·2 + projector"),
+        fmt::format("{} × {} × {} × {} × 2 + {}", number(activations.visionTokens), number(tower.hidden),
+                    number(tower.layers), number(unit > 0 ? activations.tower / unit : 0), size(activations.projector)),
+        page.stage.vision, Unit::Size);
+}
+
+std::string peakFormula(bool hasVision, bool hasWorkingSet)
+{
+    if (hasVision && hasWorkingSet) {
+        return HEADROOM_TR("core", "static state + in flight × activations + vision + working set");
+    }
+    return hasVision    ? HEADROOM_TR("core", "static state + in flight × activations + vision")
+        : hasWorkingSet ? HEADROOM_TR("core", "static state + in flight × activations + working set")
+                        : HEADROOM_TR("core", "static state + in flight × activations");
 }
 
 Term peakTerm(const Page& page)
@@ -314,23 +326,21 @@ Term peakTerm(const Page& page)
     result.value = real(stage.peakAllocated.value);
     const double workingSet = real(stage.component(Component::WorkingSet).value);
     if (stage.peakPhase == Phase::Optimizer) {
-        result.formula = "static state";
+        result.formula = HEADROOM_TR("core", "static state");
         result.substituted = size(real(stage.staticState().value));
     } else {
-        result.formula = "static state + in flight × activations";
+        result.formula = peakFormula(page.stage.vision > 0, workingSet > 0);
         result.substituted = fmt::format("{} + {} × {}", size(real(stage.staticState().value)),
                                          number(page.stage.held.units), size(page.stage.activations.kept));
         if (page.stage.vision > 0) {
-            result.formula += " + vision";
             result.substituted += " + " + size(page.stage.vision * real(page.stage.held.firstChunk));
         }
         if (workingSet > 0) {
-            result.formula += " + working set";
             result.substituted += " + " + size(workingSet);
         }
     }
     if (page.footprint.fullestStage == static_cast<std::size_t>(stage.stage)) {
-        result.parts.push_back(textbookPart("12h² blocks, in flight × B·S·h·L·k·2", "",
+        result.parts.push_back(textbookPart(HEADROOM_TR("core", "12h² blocks, in flight × B·S·h·L·k·2"), "",
                                             real(page.footprint.textbook.peak.value), Unit::Size));
     }
     const auto phasePart = [&](Text name, Phase phase) {
@@ -360,14 +370,14 @@ std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibrati
         terms.push_back(visionTerm(page));
     }
     if (own.rebuilt > 0) {
-        terms.push_back(term(Text{HEADROOM_TR("core", "Working set of recomputation")}, "one layer − its input", "",
-                             own.rebuilt, Unit::Size));
+        terms.push_back(term(Text{HEADROOM_TR("core", "Working set of recomputation")},
+                             HEADROOM_TR("core", "one layer − its input"), "", own.rebuilt, Unit::Size));
     }
     terms.push_back(peakTerm(page));
-    terms.push_back(
-        term(Text{HEADROOM_TR("core", "Device")}, "reserved + context",
-             fmt::format("{} + {}", size(real(page.result.peakReserved.value)), size(real(page.result.component(Component::Context).value))),
-             real(page.result.device.value), Unit::Size));
+    terms.push_back(term(Text{HEADROOM_TR("core", "Device")}, HEADROOM_TR("core", "reserved + context"),
+                         fmt::format("{} + {}", size(real(page.result.peakReserved.value)),
+                                     size(real(page.result.component(Component::Context).value))),
+                         real(page.result.device.value), Unit::Size));
     return terms;
 }
 

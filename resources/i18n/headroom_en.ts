@@ -96,9 +96,9 @@
     <name>headroom::TimelineChart</name>
     <message numerus="yes">
         <source>%n micro-batches</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n micro-batch</numerusform>
+            <numerusform>%n micro-batches</numerusform>
         </translation>
     </message>
 </context>

@@ -28,10 +28,6 @@
         <translation>显示配置的改动并保存</translation>
     </message>
     <message>
-        <source>&amp;Reload</source>
-        <translation>重新加载(&amp;R)</translation>
-    </message>
-    <message>
         <source>Reads the open files again; what you turned stays</source>
         <translation>重新读取已打开的文件；已做的调节保留</translation>
     </message>
@@ -267,6 +263,141 @@
         <source>Shows a line of the open file by its number</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Re&amp;load</source>
+        <translation>重新加载(&amp;L)</translation>
+    </message>
+</context>
+<context>
+    <name>Choices</name>
+    <message>
+        <source>bf16 + fp32 master, 16 B</source>
+        <translation>bf16 + fp32 主权重，16 B</translation>
+    </message>
+    <message>
+        <source>fp16 + fp32 master, 16 B</source>
+        <translation>fp16 + fp32 主权重，16 B</translation>
+    </message>
+    <message>
+        <source>fp32, 16 B</source>
+        <translation>fp32，16 B</translation>
+    </message>
+    <message>
+        <source>bf16 + fp32 gradients, 18 B</source>
+        <translation>bf16 + fp32 梯度，18 B</translation>
+    </message>
+    <message>
+        <source>fp16, Megatron, 20 B</source>
+        <translation>fp16、Megatron 方式，20 B</translation>
+    </message>
+    <message>
+        <source>bf16 throughout, 8 B</source>
+        <translation>全 bf16，8 B</translation>
+    </message>
+    <message>
+        <source>bf16 + 8-bit moments, 10 B</source>
+        <translation>bf16 + 8 位动量，10 B</translation>
+    </message>
+    <message>
+        <source>bf16, 8-bit, no master, 6 B</source>
+        <translation>bf16、8 位、无主权重，6 B</translation>
+    </message>
+    <message>
+        <source>fp32, one moment, 12 B</source>
+        <translation>fp32、单动量，12 B</translation>
+    </message>
+    <message>
+        <source>fp32, no moments, 8 B</source>
+        <translation>fp32、无动量，8 B</translation>
+    </message>
+    <message>
+        <source>bf16, Muon, 14 B</source>
+        <translation>bf16、Muon，14 B</translation>
+    </message>
+    <message>
+        <source>as the file says</source>
+        <translation>按文件所写</translation>
+    </message>
+    <message>
+        <source>Schedule</source>
+        <translation>调度</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>Sharding</source>
+        <translation>切分</translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <translation>层实现</translation>
+    </message>
+    <message>
+        <source>The order of forward and backward passes. It decides how many micro-batches a stage holds at once.</source>
+        <translation>前向与反向的先后顺序。它决定一个阶段同时持有多少个微批。</translation>
+    </message>
+    <message>
+        <source>Data types of weights, gradients, master weights and moments, with the bytes they take for each parameter.</source>
+        <translation>权重、梯度、主权重和动量的数据类型，以及每个参数占用的字节数。</translation>
+    </message>
+    <message>
+        <source>What the optimizer keeps for each parameter: AdamW two moments, SGD with momentum one, Adafactor a few rows and columns.</source>
+        <translation>优化器为每个参数保存的内容：AdamW 两个动量，带动量的 SGD 一个，Adafactor 只有若干行和列。</translation>
+    </message>
+    <message>
+        <source>What data-parallel ranks share: ZeRO-1 and the distributed optimizer the optimizer state, ZeRO-2 gradients too, ZeRO-3 and FSDP parameters as well.</source>
+        <translation>数据并行各 rank 分摊的内容：ZeRO-1 和分布式优化器分摊优化器状态，ZeRO-2 还分摊梯度，ZeRO-3 和 FSDP 连参数也分摊。</translation>
+    </message>
+    <message>
+        <source>Whose layers the exact figures describe: every implementation keeps other tensors.</source>
+        <translation>精确数值描述的是哪种实现的层：每种实现保存的张量不同。</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Interleaved 1F1B</source>
+        <translation>交错 1F1B</translation>
+    </message>
+    <message>
+        <source>Distributed optimizer</source>
+        <translation>分布式优化器</translation>
+    </message>
+    <message>
+        <source>8-bit AdamW</source>
+        <translation>8 位 AdamW</translation>
+    </message>
+    <message>
+        <source>SGD with momentum</source>
+        <translation>带动量的 SGD</translation>
+    </message>
+    <message>
+        <source>Megatron local</source>
+        <translation>Megatron 本地层</translation>
+    </message>
+    <message>
+        <source>not described</source>
+        <translation>未描述</translation>
+    </message>
+    <message>
+        <source>attention core</source>
+        <translation>注意力核心</translation>
+    </message>
+    <message>
+        <source>MLP</source>
+        <translation>MLP</translation>
+    </message>
+    <message>
+        <source>norms</source>
+        <translation>归一化</translation>
+    </message>
 </context>
 <context>
     <name>CopyableView</name>
@@ -415,6 +546,22 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>About Headroom</source>
         <translation>关于 Headroom</translation>
     </message>
+    <message>
+        <source>P</source>
+        <translation>P</translation>
+    </message>
+    <message>
+        <source>Training step: moves the cursor to the peak</source>
+        <translation>训练步：把光标移到峰值</translation>
+    </message>
+    <message>
+        <source>Ctrl+Left, Ctrl+Right</source>
+        <translation>Ctrl+左、Ctrl+右</translation>
+    </message>
+    <message>
+        <source>Training step: moves the cursor by a pass</source>
+        <translation>训练步：光标移动一趟</translation>
+    </message>
 </context>
 <context>
     <name>Knobs</name>
@@ -486,6 +633,30 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>Full</source>
         <translation>全部</translation>
     </message>
+    <message>
+        <source>Virtual chunks per stage</source>
+        <translation>每阶段虚拟块数</translation>
+    </message>
+    <message>
+        <source>Context parallel</source>
+        <translation>上下文并行</translation>
+    </message>
+    <message>
+        <source>Expert parallel</source>
+        <translation>专家并行</translation>
+    </message>
+    <message>
+        <source>Pieces of the model that a stage runs in turn. More chunks: less waiting, but more activations in flight, on the last stage too.</source>
+        <translation>一个阶段轮流运行的模型块数。块越多，等待越少，但在途激活越多，最后一个阶段也是如此。</translation>
+    </message>
+    <message>
+        <source>GPUs that share every sequence. Each keeps the activations of its part of the tokens.</source>
+        <translation>共同处理每条序列的 GPU 数。每块 GPU 只保存自己那部分 token 的激活。</translation>
+    </message>
+    <message>
+        <source>GPUs that share the experts of every layer. It must divide their number.</source>
+        <translation>分担每层专家的 GPU 数。它必须整除专家数。</translation>
+    </message>
 </context>
 <context>
     <name>Verdict</name>
@@ -555,7 +726,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>one step replayed (%1)</source>
-        <translation type="unfinished"></translation>
+        <translation>已回放一步（%1）</translation>
     </message>
 </context>
 <context>
@@ -1394,7 +1565,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>no tape describes the plan</source>
-        <translation type="unfinished"></translation>
+        <translation>没有磁带描述此方案</translation>
     </message>
     <message>
         <source>“%1” can&apos;t be set to “%2” within the quotes that are there</source>
@@ -1978,7 +2149,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>allocated</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配</translation>
     </message>
     <message>
         <source>reserved</source>
@@ -2368,6 +2539,446 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>the file assigns no values</source>
         <translation>文件中没有任何赋值</translation>
     </message>
+    <message>
+        <source>it needs tensor parallelism</source>
+        <translation>它需要张量并行</translation>
+    </message>
+    <message>
+        <source>one stage has nothing to schedule</source>
+        <translation>只有一个阶段，无需调度</translation>
+    </message>
+    <message>
+        <source>one data-parallel rank has nobody to share with</source>
+        <translation>只有一个数据并行 rank，无从分摊</translation>
+    </message>
+    <message>
+        <source>%1 GPUs of a stage cannot be divided into expert groups of %2</source>
+        <translation>一个阶段的 %1 块 GPU 无法分成每组 %2 块的专家组</translation>
+    </message>
+    <message>
+        <source>one stage has nothing to interleave</source>
+        <translation>只有一个阶段，无可交错</translation>
+    </message>
+    <message>
+        <source>the pipeline layout says how many</source>
+        <translation>块数由流水线布局决定</translation>
+    </message>
+    <message>
+        <source>attention + MLP + norms</source>
+        <translation>注意力 + MLP + 归一化</translation>
+    </message>
+    <message>
+        <source>attention + router + experts + norms</source>
+        <translation>注意力 + 路由 + 专家 + 归一化</translation>
+    </message>
+    <message>
+        <source>layers + embedding + head</source>
+        <translation>层 + 嵌入 + 输出层</translation>
+    </message>
+    <message>
+        <source>parameters + gradients + optimizer state</source>
+        <translation>参数 + 梯度 + 优化器状态</translation>
+    </message>
+    <message>
+        <source>parameters × bytes per parameter</source>
+        <translation>参数 × 每参数字节数</translation>
+    </message>
+    <message>
+        <source>projector</source>
+        <translation>投影层</translation>
+    </message>
+    <message>
+        <source>tokens·h·L·k·2 + projector</source>
+        <translation>token·h·L·k·2 + 投影层</translation>
+    </message>
+    <message>
+        <source>static state + in flight × activations + vision + working set</source>
+        <translation>静态状态 + 在途 × 激活 + 视觉 + 工作集</translation>
+    </message>
+    <message>
+        <source>static state + in flight × activations + vision</source>
+        <translation>静态状态 + 在途 × 激活 + 视觉</translation>
+    </message>
+    <message>
+        <source>static state + in flight × activations + working set</source>
+        <translation>静态状态 + 在途 × 激活 + 工作集</translation>
+    </message>
+    <message>
+        <source>static state + in flight × activations</source>
+        <translation>静态状态 + 在途 × 激活</translation>
+    </message>
+    <message>
+        <source>static state</source>
+        <translation>静态状态</translation>
+    </message>
+    <message>
+        <source>12h² blocks, in flight × B·S·h·L·k·2</source>
+        <translation>12h² 每块，在途 × B·S·h·L·k·2</translation>
+    </message>
+    <message>
+        <source>one layer − its input</source>
+        <translation>一层 − 其输入</translation>
+    </message>
+    <message>
+        <source>reserved + context</source>
+        <translation>已预留 + 上下文</translation>
+    </message>
+    <message>
+        <source>Output layer and loss</source>
+        <translation>输出层与损失</translation>
+    </message>
+    <message>
+        <source>%1 layers with experts</source>
+        <translation>%1 个专家层</translation>
+    </message>
+    <message>
+        <source>%1 layers</source>
+        <translation>%1 层</translation>
+    </message>
+    <message>
+        <source>Embedding, norms and projections</source>
+        <translation>嵌入、归一化与投影</translation>
+    </message>
+    <message>
+        <source>Kept of one micro-batch</source>
+        <translation>一个微批保存的内容</translation>
+    </message>
+    <message>
+        <source>their inputs only: they are recomputed</source>
+        <translation>仅保存输入：其余重计算</translation>
+    </message>
+    <message>
+        <source>Optimizer state</source>
+        <translation>优化器状态</translation>
+    </message>
+    <message>
+        <source>Activations at the peak</source>
+        <translation>峰值时的激活</translation>
+    </message>
+    <message>
+        <source>of the micro-batch being worked on</source>
+        <translation>正在处理的微批</translation>
+    </message>
+    <message>
+        <source>of the others in flight</source>
+        <translation>其他在途微批</translation>
+    </message>
+    <message>
+        <source>Between two steps</source>
+        <translation>两步之间</translation>
+    </message>
+    <message>
+        <source>Logits</source>
+        <translation>Logits</translation>
+    </message>
+    <message>
+        <source>Working set</source>
+        <translation>工作集</translation>
+    </message>
+    <message>
+        <source>Buffers</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>Reserved by the allocator</source>
+        <translation>分配器已预留</translation>
+    </message>
+    <message>
+        <source>CUDA context</source>
+        <translation>CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>fp32 main gradients</source>
+        <translation>fp32 主梯度</translation>
+    </message>
+    <message>
+        <source>master weights</source>
+        <translation>主权重</translation>
+    </message>
+    <message>
+        <source>moments</source>
+        <translation>动量</translation>
+    </message>
+    <message>
+        <source>residual stream</source>
+        <translation>残差流</translation>
+    </message>
+    <message>
+        <source>norm output</source>
+        <translation>归一化输出</translation>
+    </message>
+    <message>
+        <source>norm statistics</source>
+        <translation>归一化统计量</translation>
+    </message>
+    <message>
+        <source>qkv</source>
+        <translation>QKV（合并）</translation>
+    </message>
+    <message>
+        <source>query projection</source>
+        <translation>查询投影</translation>
+    </message>
+    <message>
+        <source>key-value projection</source>
+        <translation>键值投影</translation>
+    </message>
+    <message>
+        <source>q/k norm input</source>
+        <translation>q/k 归一化输入</translation>
+    </message>
+    <message>
+        <source>q/k norm output</source>
+        <translation>q/k 归一化输出</translation>
+    </message>
+    <message>
+        <source>rotated q and k</source>
+        <translation>旋转后的 q 和 k</translation>
+    </message>
+    <message>
+        <source>rotary tables</source>
+        <translation>旋转位置表</translation>
+    </message>
+    <message>
+        <source>value copy</source>
+        <translation>值的副本</translation>
+    </message>
+    <message>
+        <source>q, k, v copies</source>
+        <translation>q、k、v 副本</translation>
+    </message>
+    <message>
+        <source>repeated k and v</source>
+        <translation>重复的 k 和 v</translation>
+    </message>
+    <message>
+        <source>attention softmax</source>
+        <translation>注意力 softmax</translation>
+    </message>
+    <message>
+        <source>attention probabilities</source>
+        <translation>注意力概率</translation>
+    </message>
+    <message>
+        <source>dropout mask</source>
+        <translation>dropout 掩码</translation>
+    </message>
+    <message>
+        <source>attention context</source>
+        <translation>注意力上下文</translation>
+    </message>
+    <message>
+        <source>attention context copy</source>
+        <translation>注意力上下文副本</translation>
+    </message>
+    <message>
+        <source>softmax statistics</source>
+        <translation>softmax 统计量</translation>
+    </message>
+    <message>
+        <source>random state</source>
+        <translation>随机数状态</translation>
+    </message>
+    <message>
+        <source>attention mask</source>
+        <translation>注意力掩码</translation>
+    </message>
+    <message>
+        <source>fc1 output</source>
+        <translation>fc1 输出</translation>
+    </message>
+    <message>
+        <source>activation output</source>
+        <translation>激活函数输出</translation>
+    </message>
+    <message>
+        <source>fp8 inputs</source>
+        <translation>fp8 输入</translation>
+    </message>
+    <message>
+        <source>norm input in fp32</source>
+        <translation>fp32 归一化输入</translation>
+    </message>
+    <message>
+        <source>activated gate</source>
+        <translation>激活后的门控</translation>
+    </message>
+    <message>
+        <source>adapter activations</source>
+        <translation>适配器激活</translation>
+    </message>
+    <message>
+        <source>router scores</source>
+        <translation>路由得分</translation>
+    </message>
+    <message>
+        <source>routing map</source>
+        <translation>路由表</translation>
+    </message>
+    <message>
+        <source>sort index</source>
+        <translation>排序索引</translation>
+    </message>
+    <message>
+        <source>routed probabilities</source>
+        <translation>路由概率</translation>
+    </message>
+    <message>
+        <source>permuted tokens</source>
+        <translation>重排的 token</translation>
+    </message>
+    <message>
+        <source>dispatched tokens</source>
+        <translation>分发的 token</translation>
+    </message>
+    <message>
+        <source>sorted tokens</source>
+        <translation>排序的 token</translation>
+    </message>
+    <message>
+        <source>expert latents</source>
+        <translation>专家潜变量</translation>
+    </message>
+    <message>
+        <source>attention latents</source>
+        <translation>注意力潜变量</translation>
+    </message>
+    <message>
+        <source>q, k, v from latents</source>
+        <translation>由潜变量得到的 q、k、v</translation>
+    </message>
+    <message>
+        <source>q, k, v for context parallelism</source>
+        <translation>上下文并行的 q、k、v</translation>
+    </message>
+    <message>
+        <source>ring buffers</source>
+        <translation>环形缓冲区</translation>
+    </message>
+    <message>
+        <source>head states</source>
+        <translation>输出层状态</translation>
+    </message>
+    <message>
+        <source>logits</source>
+        <translation>logits 值</translation>
+    </message>
+    <message>
+        <source>softmax of logits</source>
+        <translation>logits 的 softmax</translation>
+    </message>
+    <message>
+        <source>gradient of logits</source>
+        <translation>logits 的梯度</translation>
+    </message>
+    <message>
+        <source>loss terms</source>
+        <translation>损失项</translation>
+    </message>
+    <message>
+        <source>attention scores</source>
+        <translation>注意力得分</translation>
+    </message>
+    <message>
+        <source>gradient of scores</source>
+        <translation>得分的梯度</translation>
+    </message>
+    <message>
+        <source>attention workspace</source>
+        <translation>注意力工作区</translation>
+    </message>
+    <message>
+        <source>partial contexts</source>
+        <translation>部分上下文</translation>
+    </message>
+    <message>
+        <source>expert output</source>
+        <translation>专家输出</translation>
+    </message>
+    <message>
+        <source>unsorted tokens</source>
+        <translation>还原顺序的 token</translation>
+    </message>
+    <message>
+        <source>returned tokens</source>
+        <translation>返回的 token</translation>
+    </message>
+    <message>
+        <source>gradient</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>weight gradient</source>
+        <translation>权重梯度</translation>
+    </message>
+    <message>
+        <source>gathered input</source>
+        <translation>聚合的输入</translation>
+    </message>
+    <message>
+        <source>output before the residual</source>
+        <translation>残差相加前的输出</translation>
+    </message>
+    <message>
+        <source>embedding temporary</source>
+        <translation>嵌入临时张量</translation>
+    </message>
+    <message>
+        <source>copies of weights</source>
+        <translation>权重副本</translation>
+    </message>
+    <message>
+        <source>temporaries of the optimizer</source>
+        <translation>优化器临时张量</translation>
+    </message>
+    <message>
+        <source>cast</source>
+        <translation>类型转换</translation>
+    </message>
+    <message>
+        <source>boundary tensor</source>
+        <translation>边界张量</translation>
+    </message>
+    <message>
+        <source>batch</source>
+        <translation>批数据</translation>
+    </message>
+    <message>
+        <source>attention mask of the loader</source>
+        <translation>加载器的注意力掩码</translation>
+    </message>
+    <message>
+        <source>cuBLAS workspace</source>
+        <translation>cuBLAS 工作区</translation>
+    </message>
+    <message>
+        <source>GEMM workspace</source>
+        <translation>GEMM 工作区</translation>
+    </message>
+    <message>
+        <source>global buffer</source>
+        <translation>全局缓冲区</translation>
+    </message>
+    <message>
+        <source>placeholder gradients</source>
+        <translation>占位梯度</translation>
+    </message>
+    <message>
+        <source>gathered parameters</source>
+        <translation>聚合的参数</translation>
+    </message>
+    <message>
+        <source>reduction buffer</source>
+        <translation>归约缓冲区</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -2443,6 +3054,29 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Show or hide %1</source>
         <translation>显示或隐藏%1</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ChoiceRow</name>
+    <message>
+        <source>Not possible: %1</source>
+        <translation>不可选：%1</translation>
+    </message>
+    <message>
+        <source>By the textbook recipe only: %1</source>
+        <translation>只能用教科书公式：%1</translation>
+    </message>
+    <message>
+        <source>%1 (recipe only)</source>
+        <translation>%1（仅公式）</translation>
+    </message>
+    <message>
+        <source>originally %1</source>
+        <translation>原为 %1</translation>
+    </message>
+    <message>
+        <source>Reset to %1</source>
+        <translation>重置为 %1</translation>
     </message>
 </context>
 <context>
@@ -2669,8 +3303,20 @@ Open a log and its config to have both compared.</source>
         <translation>流水级 %1 / %2</translation>
     </message>
     <message>
-        <source>This is the recipe by hand; with every tensor counted it peaks at %1.</source>
-        <translation>这里是手算公式；逐张量统计的峰值为 %1。</translation>
+        <source>Sums of every tensor</source>
+        <translation>逐个张量求和</translation>
+    </message>
+    <message>
+        <source>By hand: %1</source>
+        <translation>手算：%1</translation>
+    </message>
+    <message>
+        <source>not exact: %1</source>
+        <translation>不精确：%1</translation>
+    </message>
+    <message>
+        <source>Every tensor: %1</source>
+        <translation>逐个张量：%1</translation>
     </message>
 </context>
 <context>
@@ -2710,6 +3356,21 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Choose GPU ▾</source>
         <translation>选择 GPU ▾</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::KnobGroup</name>
+    <message>
+        <source>Shows what is in %1</source>
+        <translation>显示“%1”中的内容</translation>
+    </message>
+    <message>
+        <source>Folds %1 away</source>
+        <translation>收起“%1”</translation>
+    </message>
+    <message>
+        <source>%1, changed</source>
+        <translation>%1，已改动</translation>
     </message>
 </context>
 <context>
@@ -2754,20 +3415,12 @@ Open a log and its config to have both compared.</source>
         <translation>重计算</translation>
     </message>
     <message>
-        <source>ACTIVATIONS</source>
-        <translation>激活值</translation>
-    </message>
-    <message>
         <source>k lies between %1 and %2</source>
         <translation>k 在 %1 到 %2 之间</translation>
     </message>
     <message>
         <source>Samples of one training step: micro-batch × accumulation × data parallel</source>
         <translation>一个训练步的样本数：微批次 × 梯度累积 × 数据并行</translation>
-    </message>
-    <message>
-        <source>Recompute: %1</source>
-        <translation>重计算：%1</translation>
     </message>
     <message>
         <source>Keep the number of GPUs</source>
@@ -2802,12 +3455,24 @@ Open a log and its config to have both compared.</source>
         <translation>样本/步</translation>
     </message>
     <message>
-        <source>modules: %1</source>
-        <translation>模块：%1</translation>
-    </message>
-    <message>
         <source>derived from the model and recompute</source>
         <translation>由模型和重计算推导</translation>
+    </message>
+    <message>
+        <source>STATE</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>IMPLEMENTATION</source>
+        <translation>实现</translation>
+    </message>
+    <message>
+        <source>Sequence parallel</source>
+        <translation>序列并行</translation>
+    </message>
+    <message>
+        <source>Tensor-parallel GPUs also share the tokens between the layers: norms, dropout and the residual stream</source>
+        <translation>张量并行的 GPU 还分摊层与层之间的 token：归一化、dropout 和残差流</translation>
     </message>
 </context>
 <context>
@@ -3274,10 +3939,22 @@ Headroom 查找写明所属阶段、步数
     </message>
 </context>
 <context>
-    <name>headroom::Schedule</name>
+    <name>headroom::RecomputeSection</name>
     <message>
-        <source>Interleaved 1F1B</source>
-        <translation type="unfinished"></translation>
+        <source>Recompute: %1</source>
+        <translation>重计算：%1</translation>
+    </message>
+    <message>
+        <source>Recompute %1</source>
+        <translation>重计算：%1</translation>
+    </message>
+    <message>
+        <source>recompute %1</source>
+        <translation>重计算%1</translation>
+    </message>
+    <message>
+        <source>This part of every layer is computed again instead of kept</source>
+        <translation>每层的这一部分不保存，而是重新计算</translation>
     </message>
 </context>
 <context>
@@ -3381,6 +4058,14 @@ Open a config, or choose a model.</source>
         <source>Measured peak</source>
         <translation>实测峰值</translation>
     </message>
+    <message>
+        <source>Between</source>
+        <translation>介于</translation>
+    </message>
+    <message>
+        <source>%1 and %2</source>
+        <translation>%1 与 %2</translation>
+    </message>
 </context>
 <context>
     <name>headroom::StartPage</name>
@@ -3480,49 +4165,49 @@ Open a config, or choose a model.</source>
     <name>headroom::TimelineChart</name>
     <message>
         <source>One training step</source>
-        <translation type="unfinished"></translation>
+        <translation>一个训练步</translation>
     </message>
     <message>
         <source>Work in the order of the schedule, not time: a backward is drawn twice as long as its forward, and waiting for other stages does not show</source>
-        <translation type="unfinished"></translation>
+        <translation>按调度顺序表示工作量而非时间：反向画成前向的两倍长，等待其他阶段的时间不显示</translation>
     </message>
     <message>
         <source>Replaying the step…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在回放训练步…</translation>
     </message>
     <message>
         <source>One training step, stage %1</source>
-        <translation type="unfinished"></translation>
+        <translation>一个训练步，阶段 %1</translation>
     </message>
     <message>
         <source>Cursor: %1, %2 allocated.</source>
-        <translation type="unfinished"></translation>
+        <translation>光标：%1，已分配 %2。</translation>
     </message>
     <message>
         <source>replaying the step…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在回放训练步…</translation>
     </message>
     <message>
         <source>%1 of %2 micro-batches, the rest repeats</source>
-        <translation type="unfinished"></translation>
+        <translation>%2 个微批中的 %1 个，其余重复</translation>
     </message>
     <message numerus="yes">
         <source>%n micro-batches</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>%n 个微批</numerusform>
         </translation>
     </message>
     <message>
         <source>allocated</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配</translation>
     </message>
     <message>
         <source>Peak %1 in %2</source>
-        <translation type="unfinished"></translation>
+        <translation>峰值 %1，位于%2</translation>
     </message>
     <message>
         <source>%1, %2 in flight</source>
-        <translation type="unfinished"></translation>
+        <translation>%1，在途 %2 个</translation>
     </message>
 </context>
 <context>
@@ -3530,39 +4215,54 @@ Open a config, or choose a model.</source>
     <message>
         <source>No estimate yet.
 Open a config, or choose a model.</source>
-        <translation type="unfinished">尚无估算。
+        <translation>尚无估算。
 请打开配置或选择模型。</translation>
     </message>
     <message>
         <source>No timeline: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>没有时间线：%1</translation>
     </message>
 </context>
 <context>
     <name>headroom::TimelinePlot</name>
     <message>
         <source>%1, recomputing</source>
-        <translation type="unfinished"></translation>
+        <translation>%1，重计算</translation>
     </message>
     <message>
         <source>optimizer step</source>
-        <translation type="unfinished"></translation>
+        <translation>优化器步</translation>
     </message>
     <message>
         <source>forward of micro-batch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>微批 %1 的前向</translation>
     </message>
     <message>
         <source>backward of micro-batch %1</source>
-        <translation type="unfinished"></translation>
+        <translation>微批 %1 的反向</translation>
     </message>
     <message>
         <source>%1, chunk %2 of %3</source>
-        <translation type="unfinished"></translation>
+        <translation>%1，第 %2/%3 块</translation>
     </message>
     <message>
         <source>Allocated</source>
-        <translation type="unfinished">已分配</translation>
+        <translation>已分配</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ToggleRow</name>
+    <message>
+        <source>%1 off</source>
+        <translation>关闭%1</translation>
+    </message>
+    <message>
+        <source>Originally on. %1</source>
+        <translation>原为开启。%1</translation>
+    </message>
+    <message>
+        <source>Originally off. %1</source>
+        <translation>原为关闭。%1</translation>
     </message>
 </context>
 <context>
@@ -3679,7 +4379,7 @@ Open a config, or choose a model.</source>
     </message>
     <message>
         <source>k is set by hand, and the recipe knows no single tensors</source>
-        <translation type="unfinished"></translation>
+        <translation>k 是手动设定的，而公式并不区分单个张量</translation>
     </message>
 </context>
 <context>

@@ -95,6 +95,19 @@ void measureTicks(MainWindow& window)
     report("tick_processor_p99", processor[ticks - 2], "ms");
 }
 
+/// From a knob's last tick to the exact figures, the wait for rest included.
+void measureExact(MainWindow& window)
+{
+    QElapsedTimer timer;
+    timer.start();
+    window.workspace().turnKnob(Knob::SequenceLength, 2048);
+    while (window.workspace().isReplaying()) {
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 5);
+    }
+    window.grab();
+    report("exact_after_tick", static_cast<double>(timer.nsecsElapsed()) / nanosecondsPerMillisecond, "ms");
+}
+
 } // namespace
 
 int main(int argc, char* argv[])
@@ -122,5 +135,6 @@ int main(int argc, char* argv[])
     const bool openedLarge = openAndWait(window, {writeLog(folder, records)});
     report("large_log_written_and_open", static_cast<double>(timer.nsecsElapsed()) / nanosecondsPerMillisecond, "ms");
     measureTicks(window);
+    measureExact(window);
     return opened && openedLarge ? 0 : 1;
 }

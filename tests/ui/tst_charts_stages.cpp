@@ -85,6 +85,7 @@ private slots:
     void readoutShowsDifferences();
     void keysAndClicksSelect();
     void ticksReuseEverything();
+    void intervalsAreWhiskers();
     void manyStagesAreReadable();
     void themeIsFollowed();
     void clearedAndShrunk();
@@ -242,6 +243,27 @@ void TestChartsStages::ticksReuseEverything()
     const double milliseconds = static_cast<double>(nanoseconds[50]) / 1e6;
     qInfo("a tick with 64 stages takes %.2f ms (median)", milliseconds);
     QVERIFY(milliseconds < 16); // a frame, on the slowest machine that runs tests
+}
+
+void TestChartsStages::intervalsAreWhiskers()
+{
+    Shown shown;
+    Footprint footprint = fourStages();
+    shown.chart.setFootprint(footprint);
+    QVERIFY(shown.isReady());
+    const double without = shown.bytes()->range().upper;
+    footprint.stages[0].intervals = StageIntervals{{gib(70), gib(95)}, {gib(70), gib(95)}, {gib(72), gib(98)}};
+    shown.chart.setFootprint(footprint);
+    shown.plot->replot(QCustomPlot::rpImmediateRefresh);
+    QVERIFY(shown.bytes()->range().upper > 98 && without < 98);
+    const QImage image = shown.plot->grab().toImage();
+    // Dark between its ends, where the bar and, above it, the window would be.
+    const auto isDark = [&](double gib) { return image.pixelColor(shown.pixel(0, gib)).lightness() < 128; };
+    QVERIFY(isDark(75) && isDark(90));
+    QCOMPARE(image.pixelColor(shown.pixel(0, 60)), Theme::current().component(Component::InFlight));
+    QTest::mouseMove(shown.plot, shown.pixel(3, 10));
+    QTest::mouseMove(shown.plot, shown.pixel(0, 10));
+    QCOMPARE(shown.valueOf(QStringLiteral("Between")), QStringLiteral("72.00 GiB and 98.00 GiB"));
 }
 
 void TestChartsStages::manyStagesAreReadable()

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window_fixture.h"
 
+#include "panels/choice_row.h"
+#include "panels/knobs_panel.h"
+#include "theme/theme.h"
 #include "window/file_commands.h"
+#include "window/workbench.h"
 
+#include <QComboBox>
 #include <QFile>
+#include <QSettings>
+#include <QStandardPaths>
 #include <QtTest>
 
 namespace headroom {
@@ -93,6 +100,44 @@ bool WindowFixture::open()
         {write(QStringLiteral("train.log"), logText()), write(QStringLiteral("train.yaml"), configText)});
     return QTest::qWaitFor([this] { return workspace().log() != nullptr && workspace().config() != nullptr; })
         && workspace().footprint() != nullptr;
+}
+
+void WindowTestBase::initTestCase()
+{
+    QStandardPaths::setTestModeEnabled(true);
+    QCoreApplication::setOrganizationName(QStringLiteral("headroom-test"));
+    QCoreApplication::setApplicationName(QStringLiteral("headroom-test"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QLocale::setDefault(QLocale::c());
+    applyTheme(*qApp, ThemeChoice::Light);
+}
+
+void WindowTestBase::init()
+{
+    // What the offscreen platform cannot do is no fault of the window.
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support).*")));
+    QSettings().clear();
+    m_fixture = std::make_unique<WindowFixture>();
+    m_fixture->window().files().setLossAnswer([] { return FileCommands::Answer::Discard; });
+}
+
+void WindowTestBase::cleanup()
+{
+    m_fixture.reset();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+}
+
+KnobRow* WindowTestBase::row(Knob knob) const
+{
+    return workbench().knobs()->row(knob);
+}
+
+void WindowTestBase::choose(ChoiceRow* row, const QString& id)
+{
+    const int index = row->list()->findData(id);
+    QVERIFY2(index >= 0, qPrintable(id));
+    row->list()->setCurrentIndex(index);
+    emit row->list()->activated(index);
 }
 
 } // namespace headroom

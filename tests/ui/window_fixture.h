@@ -9,6 +9,9 @@
 
 namespace headroom {
 
+class ChoiceRow;
+class KnobRow;
+
 /// A window on a log and a config written into a folder of their own.
 class WindowFixture
 {
@@ -35,6 +38,25 @@ public:
 private:
     QTemporaryDir m_folder;
     std::unique_ptr<MainWindow> m_window;
+};
+
+/// A test with a fresh window for each function, and settings of its own.
+class WindowTestBase : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void init();
+    void cleanup();
+
+protected:
+    [[nodiscard]] KnobRow* row(Knob knob) const;
+    /// As if the user had picked the entry.
+    static void choose(ChoiceRow* row, const QString& id);
+    [[nodiscard]] Workspace& workspace() const { return m_fixture->workspace(); }
+    [[nodiscard]] Workbench& workbench() const { return m_fixture->window().workbench(); }
+    std::unique_ptr<WindowFixture> m_fixture;
 };
 
 } // namespace headroom

@@ -62,12 +62,29 @@ void StageMarks::drawMark(QCPPainter& painter, std::size_t stage) const
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(QRectF(QPointF(x - half, pixelY(*mark.baseline)), QPointF(x + half, pixelY(Bytes{}))));
     }
+    if (mark.interval)
+        drawWhisker(painter, x, *mark.interval);
     if (mark.measured) {
         const double reach = std::clamp(m_barWidth * 0.1, 2.5, 5.0);
         painter.setAntialiasing(true);
         painter.setPen(QPen(theme.window, 1)); // stands out where it touches a bar
         painter.setBrush(theme.text);
         drawDiamond(painter, {x + m_barWidth / 2 + reach + 2, pixelY(*mark.measured)}, reach);
+    }
+}
+
+/// A light line under a dark one, so that it is seen on every part of the stack and beside it.
+void StageMarks::drawWhisker(QCPPainter& painter, double x, const Interval& interval) const
+{
+    const Theme& theme = Theme::current();
+    const double cap = std::clamp(m_barWidth * 0.12, 2.0, 6.0);
+    const QPointF top(x, pixelY(interval.high)), bottom(x, pixelY(interval.low));
+    painter.setAntialiasing(true);
+    for (const QPen& pen : {QPen(theme.window, 3.2), QPen(theme.text, 1.2)}) {
+        painter.setPen(pen);
+        painter.drawLine(top, bottom);
+        painter.drawLine(top - QPointF(cap, 0), top + QPointF(cap, 0));
+        painter.drawLine(bottom - QPointF(cap, 0), bottom + QPointF(cap, 0));
     }
 }
 
@@ -91,7 +108,8 @@ void StageMarks::drawTotals(QCPPainter& painter) const
         const QString text = gibNumber(*m_marks[stage].total);
         QRectF box(0, 0, metrics.horizontalAdvance(text) + 4, metrics.height());
         box.moveCenter({pixelX(stage), 0});
-        box.moveBottom(pixelY(*m_marks[stage].total) - 2);
+        const Bytes total = *m_marks[stage].total;
+        box.moveBottom(pixelY(m_marks[stage].interval ? std::max(total, m_marks[stage].interval->high) : total) - 2);
         const auto touches
             = [&box](const QRectF& other) { return box.left() < other.right() && other.left() < box.right(); };
         if (std::any_of(written.begin(), written.end(), touches))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/footprint.h"
 #include "units/bytes.h"
 
 #include <qcustomplot.h>
@@ -10,8 +11,9 @@
 
 namespace headroom {
 
-/// What stands at the bars of a StagesPlot: the baseline's outline, the total above, the measured peak as a diamond,
-/// the frame of the selected stage. One item for all of them, since hundreds of items cost more than the bars.
+/// What stands at the bars of a StagesPlot: the baseline's outline, the total above with its interval as a whisker, the
+/// measured peak as a diamond, the frame of the selected stage. One item for all of them, since hundreds of items cost
+/// more than the bars.
 class StageMarks : public QCPAbstractItem
 {
     Q_OBJECT
@@ -22,6 +24,7 @@ public:
         std::optional<Bytes> total;
         std::optional<Bytes> baseline;
         std::optional<Bytes> measured;
+        std::optional<Interval> interval; ///< between what the total may be
 
         friend bool operator==(const Mark&, const Mark&) = default;
     };
@@ -44,6 +47,7 @@ protected:
 private:
     void drawSelection(QCPPainter& painter) const;
     void drawMark(QCPPainter& painter, std::size_t stage) const;
+    void drawWhisker(QCPPainter& painter, double x, const Interval& interval) const;
     void drawTotals(QCPPainter& painter) const;
     [[nodiscard]] double pixelX(std::size_t stage) const;
     [[nodiscard]] double pixelY(Bytes bytes) const;

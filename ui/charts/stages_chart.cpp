@@ -18,6 +18,12 @@
 
 namespace headroom {
 
+namespace {
+
+constexpr int leastBarLines = 11; // of text, for title and bars
+
+} // namespace
+
 StagesChart::StagesChart(QWidget* parent)
     : QWidget(parent)
     , m_ownView(new ViewState(this))
@@ -43,6 +49,8 @@ StagesChart::~StagesChart() = default;
 void StagesChart::setFootprint(const Footprint& current, const Footprint* baseline)
 {
     m_plot->setFootprint(&current, baseline);
+    m_fullest = static_cast<int>(current.fullestStage);
+    markStage();
     updateLegend();
     updateTexts();
 }
@@ -83,8 +91,8 @@ void StagesChart::setViewState(ViewState* view)
     if (m_view)
         disconnect(m_view, nullptr, this, nullptr);
     m_view = view;
-    connect(view, &ViewState::stageChanged, m_plot, &StagesPlot::setSelected);
     connect(view, &ViewState::stageChanged, this, [this](std::optional<int> stage) {
+        markStage();
         updateTexts();
         if (stage)
             emit stageSelected(*stage);
@@ -94,7 +102,7 @@ void StagesChart::setViewState(ViewState* view)
             m_view = nullptr;
             setViewState(nullptr);
         });
-    m_plot->setSelected(view->stage());
+    markStage();
 }
 
 std::optional<int> StagesChart::selectedStage() const
@@ -155,7 +163,29 @@ void StagesChart::updateLegend()
     if (std::any_of(marks.begin(), marks.end(), [](const auto& mark) { return mark.measured.has_value(); }))
         entries.push_back({-1, tr("Measured"), theme.text, ChartLegend::Mark::Diamond});
     m_legend->setEntries(std::move(entries));
-    m_legend->setVisible(!m_legend->entries().empty());
+    fitLegend();
+}
+
+void StagesChart::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fitLegend();
+}
+
+/// Where room is scarce the bars need it more: the readout names the parts too.
+void StagesChart::fitLegend()
+{
+    const int bars = fontMetrics().height() * leastBarLines;
+    const int width = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    m_legend->setVisible(!m_legend->entries().empty() && height() - m_legend->heightForWidth(width) > bars);
+}
+
+/// The stage that timeline and formulas speak of.
+void StagesChart::markStage()
+{
+    const auto chosen = m_view->stage();
+    const bool exists = chosen && *chosen >= 0 && static_cast<std::size_t>(*chosen) < m_plot->stageCount();
+    m_plot->setSelected(exists ? chosen : m_plot->stageCount() > 0 ? std::optional(m_fullest) : std::nullopt);
 }
 
 void StagesChart::updateTexts()

@@ -60,8 +60,11 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void fitLegend();
+    void markStage();
     void updateLegend();
     void updateTexts();
     [[nodiscard]] QString description() const;
@@ -69,6 +72,7 @@ private:
     ViewState* m_ownView = nullptr;
     ViewState* m_view = nullptr;
     QString m_baselineName;
+    int m_fullest = -1; ///< marked while no stage is chosen
     QString m_reason;
     ChartTitle* m_title = nullptr;
     StagesPlot* m_plot = nullptr;

@@ -143,6 +143,11 @@ void StagesPlot::setFootprint(const Footprint* current, const Footprint* baselin
     };
     take(current, m_stages, m_totals);
     take(baseline, m_baselineStages, m_baselineTotals);
+    m_intervals.assign(m_stages.size(), std::nullopt);
+    for (std::size_t i = 0; i < m_stages.size(); ++i) {
+        if (const auto& intervals = current->stages[i].intervals)
+            m_intervals[i] = intervals->device;
+    }
     refill();
     updateMarks();
     fitValues();
@@ -259,6 +264,8 @@ void StagesPlot::updateMarks()
     for (std::size_t i = 0; i < count; ++i) {
         if (i < m_totals.size())
             marks[i].total = m_totals[i];
+        if (i < m_intervals.size())
+            marks[i].interval = m_intervals[i];
         if (i < m_baselineTotals.size())
             marks[i].baseline = m_baselineTotals[i];
         if (i < m_measured.size() && i < m_stages.size())
@@ -273,6 +280,7 @@ void StagesPlot::fitValues()
     for (const StageMarks::Mark& mark : m_marks->marks()) {
         for (const std::optional<Bytes>& bytes : {mark.total, mark.baseline, mark.measured})
             most = std::max(most, bytes.value_or(Bytes{}));
+        most = mark.interval ? std::max(most, mark.interval->high) : most;
     }
     const double upper = most.value > 0 ? most.gib() * 1.08 : 1;
     bytesAxis()->setRange(0, upper);
@@ -323,6 +331,9 @@ std::vector<ReadoutItem::Row> StagesPlot::rowsOf(std::size_t stage) const
     }
     rows.push_back({theme.text, tr("Total on the device"),
                     value(m_totals[stage], hasBaseline ? m_baselineTotals[stage] : Bytes{})});
+    if (const auto& interval = mark(stage).interval)
+        rows.push_back(
+            {theme.text, tr("Between"), tr("%1 and %2").arg(bytesText(interval->low), bytesText(interval->high))});
     if (mark(stage).measured)
         rows.push_back({theme.text, tr("Measured peak"), bytesText(*mark(stage).measured)});
     return rows;

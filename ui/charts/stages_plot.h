@@ -76,6 +76,7 @@ private:
     QCPItemText* m_message;
     std::vector<StackParts> m_stages;
     std::vector<Bytes> m_totals;
+    std::vector<std::optional<Interval>> m_intervals;
     std::vector<StackParts> m_baselineStages;
     std::vector<Bytes> m_baselineTotals;
     std::vector<std::optional<Bytes>> m_measured;

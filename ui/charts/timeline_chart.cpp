@@ -4,7 +4,6 @@
 #include "charts/chart_export.h"
 #include "charts/chart_title.h"
 #include "charts/gib_text.h"
-#include "charts/schedule_text.h"
 #include "charts/timeline_plot.h"
 #include "theme/theme.h"
 #include "workspace/view_state.h"
@@ -36,9 +35,7 @@ TimelineChart::TimelineChart(QWidget* parent)
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("One training step"));
-    setToolTip({});
     m_caption->setProperty("role", QStringLiteral("muted"));
-    m_caption->setTextInteractionFlags(Qt::NoTextInteraction);
     m_caption->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // no wider than the drawing
     m_title->setToolTip(tr("Work in the order of the schedule, not time: a backward is drawn twice as long as its "
                            "forward, and waiting for other stages does not show"));
@@ -57,7 +54,7 @@ TimelineChart::TimelineChart(QWidget* parent)
 
 TimelineChart::~TimelineChart() = default;
 
-void TimelineChart::setTimeline(int stage, Timeline timeline)
+void TimelineChart::setTimeline(int stage, Timeline timeline, const QString& schedule)
 {
     m_stage = stage;
     if (!timeline) {
@@ -69,6 +66,7 @@ void TimelineChart::setTimeline(int stage, Timeline timeline)
         return;
     }
     m_reason.clear();
+    m_schedule = schedule;
     setBusy(false);
     m_plot->setMessage({});
     if (timeline != m_plot->timeline()) {
@@ -110,7 +108,7 @@ QString TimelineChart::title() const
 
 QString TimelineChart::caption() const
 {
-    return m_caption->text();
+    return peakText();
 }
 
 void TimelineChart::keyPressEvent(QKeyEvent* event)
@@ -184,6 +182,13 @@ void TimelineChart::contextMenuEvent(QContextMenuEvent* event)
     menu.exec(event->globalPos());
 }
 
+void TimelineChart::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    layout()->activate();
+    updateTexts();
+}
+
 void TimelineChart::updateTexts()
 {
     m_title->setTitle(m_reason.isEmpty() && (m_plot->timeline() || m_isBusy)
@@ -191,7 +196,9 @@ void TimelineChart::updateTexts()
                           : tr("One training step"));
     m_title->setSubtitle(subtitle());
     const QString text = peakText();
-    m_caption->setText(text);
+    const QString shown = fontMetrics().elidedText(text, Qt::ElideRight, m_caption->width());
+    m_caption->setText(shown);
+    m_caption->setToolTip(shown == text ? QString() : text);
     QString description = m_reason.isEmpty() ? m_title->subtitle() + QLatin1Char(' ') + text : m_reason;
     if (const auto cursor = m_plot->cursorSpan()) {
         const StepTimeline::Span& span = m_plot->timeline()->spans[*cursor];
@@ -214,7 +221,9 @@ QString TimelineChart::subtitle() const
     const QString batches = timeline->walkedMicroBatches < timeline->microBatches
         ? tr("%1 of %2 micro-batches, the rest repeats").arg(countText(timeline->walkedMicroBatches), countText(count))
         : tr("%n micro-batches", nullptr, count);
-    return QStringLiteral("%1 · %2 · %3").arg(scheduleTitle(timeline->schedule), batches, tr("allocated"));
+    QStringList parts{m_schedule, batches, tr("allocated")};
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral(" · "));
 }
 
 QString TimelineChart::peakText() const

@@ -32,8 +32,8 @@ public:
     explicit TimelineChart(QWidget* parent = nullptr);
     ~TimelineChart() override;
 
-    /// Null: there will be one; what is shown stays, faint.
-    void setTimeline(int stage, Timeline timeline);
+    /// Null: there will be one; what is shown stays, faint. `schedule` is its name for people.
+    void setTimeline(int stage, Timeline timeline, const QString& schedule = {});
     /// Shows a sentence instead.
     void clear(const QString& reason);
     void setCapacity(std::optional<Bytes> capacity, const QString& label = {});
@@ -56,6 +56,7 @@ public:
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void setBusy(bool busy);
@@ -71,6 +72,7 @@ private:
     QLabel* m_caption;
     QTimer m_patience; ///< a replay quicker than this is not announced
     int m_stage = 0;
+    QString m_schedule;
     QString m_reason;
     bool m_isBusy = false;
 };

@@ -55,6 +55,8 @@ QList<Keys> chartKeys()
             {Words::tr("Home"), Words::tr("Peaks: shows the whole run")},
             {Words::tr("Backspace"), Words::tr("Peaks: goes back to the steps shown before")},
             {Words::tr("Wheel"), Words::tr("Peaks: zooms around the pointer")},
+            {Words::tr("P"), Words::tr("Training step: moves the cursor to the peak")},
+            {Words::tr("Ctrl+Left, Ctrl+Right"), Words::tr("Training step: moves the cursor by a pass")},
             {Words::tr("Shift+drag"), Words::tr("Peaks: zooms to what is framed")}};
 }
 

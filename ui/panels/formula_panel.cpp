@@ -2,15 +2,18 @@
 #include "panels/formula_panel.h"
 
 #include "footprint/estimate.h"
+#include "footprint/explain_tapes.h"
 #include "models/terms_model.h"
 #include "panels/copyable_view.h"
 #include "panels/styled.h"
+#include "workspace/replay_job.h"
 #include "workspace/view_state.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -23,23 +26,12 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
     : QWidget(parent)
     , m_workspace(workspace)
     , m_view(view)
-    , m_model(new TermsModel(this))
     , m_title(makeLabel({}, "muted", this))
-    , m_tree(new QTreeView(this))
+    , m_recipe(makeSide(QStringLiteral("formulaView"), tr("Formulas of the estimate")))
+    , m_exact(makeSide(QStringLiteral("exactFormulaView"), tr("Sums of every tensor")))
     , m_empty(makeLabel({}, "muted", this))
     , m_stack(new QStackedWidget(this))
 {
-    m_tree->setObjectName(QStringLiteral("formulaView"));
-    m_tree->setModel(m_model);
-    m_tree->setUniformRowHeights(true);
-    m_tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_tree->setAllColumnsShowFocus(true);
-    m_tree->setTextElideMode(Qt::ElideRight);
-    m_tree->header()->setStretchLastSection(false);
-    m_tree->header()->setSectionResizeMode(TermsModel::Formula, QHeaderView::Stretch);
-    m_tree->header()->setSectionResizeMode(TermsModel::Value, QHeaderView::ResizeToContents);
-    m_tree->setAccessibleName(tr("Formulas of the estimate"));
-    makeCopyable(*m_tree);
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
     auto* page = new QWidget(this);
@@ -48,21 +40,50 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
     pageLayout->setSpacing(0);
     m_title->setWordWrap(true); // or it would widen the middle at the expense of the docks
     m_title->setContentsMargins(12, 6, 12, 2);
+    auto* sides = new QSplitter(Qt::Horizontal, page);
+    sides->setChildrenCollapsible(false);
+    sides->addWidget(m_recipe.page);
+    sides->addWidget(m_exact.page);
     pageLayout->addWidget(m_title);
-    pageLayout->addWidget(m_tree);
+    pageLayout->addWidget(sides, 1);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_stack);
     connect(&workspace, &Workspace::draftChanged, this, &FormulaPanel::refresh);
+    connect(&workspace, &Workspace::replayChanged, this, &FormulaPanel::refresh);
     connect(&view, &ViewState::stageChanged, this, &FormulaPanel::refresh);
-    connect(m_model, &TermsModel::modelReset, this, &FormulaPanel::fitColumns);
 }
 
-std::size_t FormulaPanel::stage() const
+FormulaPanel::Side FormulaPanel::makeSide(const QString& name, const QString& accessibleName)
 {
-    return static_cast<std::size_t>(shownStage(*m_workspace.footprint(), m_view.stage()));
+    Side side;
+    side.page = new QWidget(this);
+    side.title = makeLabel({}, "strong", side.page);
+    side.title->setContentsMargins(12, 2, 12, 2);
+    side.title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    side.tree = new QTreeView(side.page);
+    side.model = new TermsModel(side.tree);
+    side.tree->setObjectName(name);
+    side.tree->setModel(side.model);
+    side.tree->setUniformRowHeights(true);
+    side.tree->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    side.tree->setAllColumnsShowFocus(true);
+    side.tree->setTextElideMode(Qt::ElideRight);
+    side.tree->setHeaderHidden(true);
+    side.tree->header()->setStretchLastSection(false);
+    side.tree->header()->setSectionResizeMode(TermsModel::Formula, QHeaderView::Stretch);
+    side.tree->header()->setSectionResizeMode(TermsModel::Value, QHeaderView::ResizeToContents);
+    side.tree->setAccessibleName(accessibleName);
+    makeCopyable(*side.tree);
+    auto* layout = new QVBoxLayout(side.page);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(side.title);
+    layout->addWidget(side.tree);
+    connect(side.model, &TermsModel::modelReset, this, [side] { fitColumns(side); });
+    return side;
 }
 
 void FormulaPanel::refresh()
@@ -79,31 +100,53 @@ void FormulaPanel::refresh()
                              : tr("Open a config, or choose a model, to see how its memory is worked out."));
         return;
     }
-    const std::size_t number = stage();
-    QString title = number == footprint->fullestStage && !m_view.stage()
-        ? tr("Stage %1, the fullest. Choose another in the chart above.").arg(number)
-        : tr("Stage %1 of %2").arg(number).arg(footprint->stages.size());
+    const int stage = shownStage(*footprint, m_view.stage());
+    m_title->setText(static_cast<std::size_t>(stage) == footprint->fullestStage && !m_view.stage()
+                         ? tr("Stage %1, the fullest. Choose another in the chart above.").arg(stage)
+                         : tr("Stage %1 of %2").arg(stage).arg(footprint->stages.size()));
+    showRecipe(*footprint, stage);
+    showExact(*footprint, stage);
+}
+
+void FormulaPanel::showRecipe(const Footprint& footprint, int stage)
+{
+    const auto index = static_cast<std::size_t>(stage);
     const Calibration& calibration = m_workspace.draft().calibration;
     // The formulas are the recipe's, so their numbers must be too.
     Footprint recipe;
-    if (!estimate(m_workspace.plan(), calibration, recipe)) {
+    if (!estimate(m_workspace.plan(), calibration, recipe) || index >= recipe.stages.size()) {
         return;
     }
-    if (footprint->engine != Engine::Textbook) {
-        title += u' '
-            + tr("This is the recipe by hand; with every tensor counted it peaks at %1.")
-                  .arg(gibText(footprint->stages[number].device));
+    QString title = tr("By hand: %1").arg(gibText(recipe.stages[index].device));
+    if (footprint.engine == Engine::Textbook && footprint.notExact) {
+        title += QStringLiteral(" · ") + tr("not exact: %1").arg(translated(*footprint.notExact));
     }
-    m_title->setText(title);
-    m_model->setTerms(explain(m_workspace.plan(), calibration, recipe, number));
+    m_recipe.title->setText(title);
+    m_recipe.title->setToolTip(title);
+    m_recipe.model->setTerms(explain(m_workspace.plan(), calibration, recipe, index));
 }
 
-void FormulaPanel::fitColumns()
+void FormulaPanel::showExact(const Footprint& footprint, int stage)
 {
-    m_tree->resizeColumnToContents(TermsModel::Name);
-    const int most = std::max(1, width() / 3);
-    m_tree->setColumnWidth(TermsModel::Name,
-                           std::min(most, m_tree->columnWidth(TermsModel::Name) + fontMetrics().height()));
+    const bool isExact = footprint.engine != Engine::Textbook;
+    m_exact.page->setVisible(isExact);
+    if (!isExact) {
+        return;
+    }
+    const StageFootprint& figures = footprint.stages[static_cast<std::size_t>(stage)];
+    m_exact.title->setText(tr("Every tensor: %1").arg(gibText(figures.device)));
+    // What fills the peak is the replay's; while the instant figures stand in, it would not add up to them.
+    const PeakTensors* tensors
+        = footprint.engine == Engine::Replay ? m_workspace.replayJob().peakTensors(stage) : nullptr;
+    m_exact.model->setTerms(explainTapes(m_workspace.plan(), figures, tensors));
+}
+
+void FormulaPanel::fitColumns(const Side& side)
+{
+    side.tree->resizeColumnToContents(TermsModel::Name);
+    const int most = std::max(1, side.tree->width() * 45 / 100);
+    side.tree->setColumnWidth(
+        TermsModel::Name, std::min(most, side.tree->columnWidth(TermsModel::Name) + side.tree->fontMetrics().height()));
 }
 
 void FormulaPanel::showEvent(QShowEvent* event)
@@ -115,7 +158,8 @@ void FormulaPanel::showEvent(QShowEvent* event)
 void FormulaPanel::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    fitColumns();
+    fitColumns(m_recipe);
+    fitColumns(m_exact);
 }
 
 } // namespace headroom

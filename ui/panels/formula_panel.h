@@ -10,10 +10,11 @@ class QTreeView;
 namespace headroom {
 
 class TermsModel;
+struct Footprint;
 class ViewState;
 class Workspace;
 
-/// The working behind the estimate of the chosen stage, textbook and detailed figure side by side.
+/// The working behind the estimate of the chosen stage: the recipe by hand, and beside it what the tapes count.
 class FormulaPanel : public QWidget
 {
     Q_OBJECT
@@ -21,22 +22,33 @@ class FormulaPanel : public QWidget
 public:
     FormulaPanel(Workspace& workspace, ViewState& view, QWidget* parent = nullptr);
 
-    [[nodiscard]] QTreeView* view() const { return m_tree; }
+    [[nodiscard]] QTreeView* view() const { return m_recipe.tree; }
+    /// Hidden where no tape describes the plan.
+    [[nodiscard]] QTreeView* exactView() const { return m_exact.tree; }
 
 protected:
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    /// One of the two workings.
+    struct Side
+    {
+        QWidget* page = nullptr;
+        QLabel* title = nullptr;
+        QTreeView* tree = nullptr;
+        TermsModel* model = nullptr;
+    };
+    [[nodiscard]] Side makeSide(const QString& name, const QString& accessibleName);
     void refresh();
-    void fitColumns();
-    [[nodiscard]] std::size_t stage() const;
+    void showRecipe(const Footprint& footprint, int stage);
+    void showExact(const Footprint& footprint, int stage);
+    static void fitColumns(const Side& side);
 
     Workspace& m_workspace;
     ViewState& m_view;
-    TermsModel* m_model;
     QLabel* m_title;
-    QTreeView* m_tree;
+    Side m_recipe, m_exact;
     QLabel* m_empty;
     QStackedWidget* m_stack;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "panels/knob_row.h"
 
+#include "panels/change_mark.h"
 #include "panels/knob_slider.h"
 #include "panels/styled.h"
-#include "theme/theme.h"
 #include "workspace/wording.h"
 
 #include <QContextMenuEvent>
@@ -13,7 +13,6 @@
 #include <QLineEdit>
 #include <QLocale>
 #include <QMenu>
-#include <QPainter>
 #include <QSignalBlocker>
 
 #include <algorithm>
@@ -21,41 +20,6 @@
 #include <optional>
 
 namespace headroom {
-
-/// A blue dot beside the name of a knob that was turned.
-class ChangeMark : public QWidget
-{
-public:
-    explicit ChangeMark(QWidget* parent)
-        : QWidget(parent)
-    {
-        setFixedWidth(width);
-    }
-
-    void setOn(bool on)
-    {
-        m_isOn = on;
-        update();
-    }
-    [[nodiscard]] bool isOn() const { return m_isOn; }
-
-    static constexpr int width = KnobSlider::leftInset;
-
-protected:
-    void paintEvent(QPaintEvent* /*event*/) override
-    {
-        if (m_isOn) {
-            QPainter painter(this);
-            painter.setRenderHint(QPainter::Antialiasing);
-            painter.setPen(Qt::NoPen);
-            painter.setBrush(Theme::current().accent);
-            painter.drawEllipse(QPointF(4, height() / 2.0), 3, 3);
-        }
-    }
-
-private:
-    bool m_isOn = false;
-};
 
 namespace {
 
@@ -129,7 +93,7 @@ void KnobRow::setStops(std::vector<double> stops)
     const QSignalBlocker blocker(m_slider);
     m_slider->setRange(0, std::max(0, static_cast<int>(m_stops.size()) - 1));
     m_slider->setPageStep(std::max(1, static_cast<int>(m_stops.size()) / 10));
-    m_slider->setEnabled(m_stops.size() > 1);
+    m_slider->setEnabled(m_idle.isEmpty() && m_stops.size() > 1);
     refresh();
 }
 
@@ -165,6 +129,14 @@ void KnobRow::setNote(const QString& note)
     showMessage();
 }
 
+void KnobRow::setIdle(const QString& reason)
+{
+    m_idle = reason;
+    m_entry->setEnabled(reason.isEmpty());
+    m_slider->setEnabled(reason.isEmpty() && m_stops.size() > 1);
+    showMessage();
+}
+
 void KnobRow::showObjection(const QString& reason)
 {
     m_objection = reason;
@@ -173,7 +145,7 @@ void KnobRow::showObjection(const QString& reason)
 
 QString KnobRow::message() const
 {
-    return m_objection.isEmpty() ? m_note : m_objection;
+    return !m_objection.isEmpty() ? m_objection : !m_idle.isEmpty() ? m_idle : m_note;
 }
 
 void KnobRow::showMessage()

@@ -31,6 +31,8 @@ public:
     void setChanged(bool changed);
     /// A muted line below: "derived", "uneven: 7, 7, 7, 6 layers". Empty: none.
     void setNote(const QString& note);
+    /// Turning it would change nothing, and why; empty: it would.
+    void setIdle(const QString& reason);
     /// Why the value typed last was not taken. Stays until the next value.
     void showObjection(const QString& reason);
 
@@ -67,6 +69,7 @@ private:
     double m_value = 0;
     double m_original = 0;
     QString m_note;
+    QString m_idle;
     QString m_objection;
     ChangeMark* m_mark;
     QLineEdit* m_entry;

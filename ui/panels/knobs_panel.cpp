@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "panels/knobs_panel.h"
 
+#include "panels/choice_row.h"
+#include "panels/knob_group.h"
 #include "panels/knob_row.h"
 #include "panels/knob_slider.h"
 #include "panels/model_section.h"
+#include "panels/recompute_section.h"
 #include "panels/styled.h"
+#include "panels/toggle_row.h"
 #include "plan/batch.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
@@ -12,14 +16,12 @@
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
-#include <QButtonGroup>
 #include <QCheckBox>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
 #include <QPushButton>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -41,13 +43,6 @@ std::vector<double> kStops()
     return stops;
 }
 
-QLabel* section(const QString& title)
-{
-    QLabel* label = makeLabel(title, "section");
-    label->setContentsMargins(indent, 8, 0, 0);
-    return label;
-}
-
 } // namespace
 
 KnobsPanel::KnobsPanel(Workspace& workspace, QWidget* parent)
@@ -63,25 +58,11 @@ KnobsPanel::KnobsPanel(Workspace& workspace, QWidget* parent)
     layout->setContentsMargins(6, 0, 14, 12);
     layout->setSpacing(4);
     layout->addWidget(m_model);
-    layout->addWidget(section(tr("PARALLEL")));
-    for (const Knob knob : {Knob::PipelineStages, Knob::TensorParallel, Knob::DataParallel}) {
-        addRow(knob, layout);
-    }
-    layout->addWidget(section(tr("BATCH")));
-    addRow(Knob::MicroBatch, layout);
-    addRow(Knob::Accumulation, layout);
-    layout->addWidget(makeEquation());
-    addRow(Knob::SequenceLength, layout);
-    addLinks(layout);
-    layout->addWidget(section(tr("RECOMPUTE")));
-    layout->addWidget(makeGranularity());
-    m_modules = makeLabel({}, "muted", this);
-    m_modules->setWordWrap(true);
-    m_modules->setContentsMargins(indent, 0, 0, 0);
-    layout->addWidget(m_modules);
-    addRow(Knob::RecomputedLayers, layout);
-    layout->addWidget(section(tr("ACTIVATIONS")));
-    layout->addWidget(m_k);
+    fillParallel(addGroup(tr("PARALLEL"), QStringLiteral("parallel"), false));
+    fillBatch(addGroup(tr("BATCH"), QStringLiteral("batch"), false));
+    fillRecompute(addGroup(tr("RECOMPUTE"), QStringLiteral("recompute"), false));
+    fillState(addGroup(tr("STATE"), QStringLiteral("state"), false));
+    fillImplementation(addGroup(tr("IMPLEMENTATION"), QStringLiteral("implementation"), true));
     m_resetAll = new QPushButton(this);
     m_resetAll->setObjectName(QStringLiteral("resetAllButton"));
     auto* resetLine = new QHBoxLayout;
@@ -93,6 +74,7 @@ KnobsPanel::KnobsPanel(Workspace& workspace, QWidget* parent)
     connectK();
     connect(m_model, &ModelSection::modelRequested, this, &KnobsPanel::modelRequested);
     connect(m_resetAll, &QPushButton::clicked, &workspace, &Workspace::resetAll);
+    // After the rows, which are connected before: the groups' marks tell of them.
     connect(&workspace, &Workspace::draftChanged, this, &KnobsPanel::showValues);
     // Which values are possible follows with the findings: it costs more than a tick of a slider should.
     connect(&workspace, &Workspace::findingsChanged, this, &KnobsPanel::showStops);
@@ -100,18 +82,80 @@ KnobsPanel::KnobsPanel(Workspace& workspace, QWidget* parent)
     showValues();
 }
 
-KnobRow* KnobsPanel::addRow(Knob knob, QVBoxLayout* layout)
+KnobGroup* KnobsPanel::addGroup(const QString& title, const QString& key, bool startsFolded)
+{
+    auto* group = new KnobGroup(title, key, startsFolded, this);
+    static_cast<QVBoxLayout*>(layout())->addWidget(group);
+    m_groups[key] = group;
+    return group;
+}
+
+void KnobsPanel::fillParallel(KnobGroup* group)
+{
+    addRow(Knob::PipelineStages, group);
+    addRow(Knob::VirtualChunks, group);
+    addChoice(Choice::Schedule, group);
+    addRow(Knob::TensorParallel, group);
+    m_toggles["parallel.sp"] = new ToggleRow(
+        m_workspace, "parallel.sp", tr("Sequence parallel"),
+        tr("Tensor-parallel GPUs also share the tokens between the layers: norms, dropout and the residual stream"),
+        [](const TrainingPlan& plan) {
+            return plan.parallel.tp.value > 1 ? std::nullopt
+                                              : std::optional(Text(HEADROOM_TR("core", "it needs tensor parallelism")));
+        },
+        this);
+    group->body()->addWidget(m_toggles.at("parallel.sp"));
+    addRow(Knob::ContextParallel, group);
+    addRow(Knob::ExpertParallel, group);
+    addRow(Knob::DataParallel, group);
+}
+
+void KnobsPanel::fillBatch(KnobGroup* group)
+{
+    addRow(Knob::MicroBatch, group);
+    addRow(Knob::Accumulation, group);
+    group->body()->addWidget(makeEquation());
+    addRow(Knob::SequenceLength, group);
+    addLinks(group->body());
+}
+
+void KnobsPanel::fillRecompute(KnobGroup* group)
+{
+    m_recompute = new RecomputeSection(m_workspace, this);
+    group->body()->addWidget(m_recompute);
+    addRow(Knob::RecomputedLayers, group);
+}
+
+void KnobsPanel::fillState(KnobGroup* group)
+{
+    addChoice(Choice::Precision, group);
+    addChoice(Choice::Optimizer, group);
+    addChoice(Choice::Sharding, group);
+}
+
+void KnobsPanel::fillImplementation(KnobGroup* group)
+{
+    addChoice(Choice::Profile, group);
+    group->body()->addWidget(m_k);
+}
+
+void KnobsPanel::addChoice(Choice choice, KnobGroup* group)
+{
+    m_choices[choice] = new ChoiceRow(m_workspace, choice, this);
+    group->body()->addWidget(m_choices.at(choice));
+}
+
+void KnobsPanel::addRow(Knob knob, KnobGroup* group)
 {
     auto* row = new KnobRow(knobTitle(knob), knobMeaning(knob), 0, this);
     row->setObjectName(QStringLiteral("knob.") + toQString(knobField(knob)));
     m_rows[knob] = row;
-    layout->addWidget(row);
+    group->body()->addWidget(row);
     connect(row, &KnobRow::valueChosen, this,
             [this, knob](double value) { m_workspace.turnKnob(knob, static_cast<qint64>(value)); });
     connect(row, &KnobRow::valueTyped, this, [this, knob](double value) { takeTyped(knob, value); });
     connect(row, &KnobRow::gestureEnded, &m_workspace, &Workspace::endGesture);
     connect(row, &KnobRow::resetRequested, this, [this, knob] { m_workspace.resetKnob(knob); });
-    return row;
 }
 
 void KnobsPanel::connectK()
@@ -150,29 +194,6 @@ QWidget* KnobsPanel::makeEquation()
     layout->addStretch();
     layout->addWidget(m_global);
     holderLayout->addWidget(frame);
-    return holder;
-}
-
-QWidget* KnobsPanel::makeGranularity()
-{
-    auto* holder = new QWidget(this);
-    auto* layout = new QHBoxLayout(holder);
-    layout->setContentsMargins(indent, 2, 0, 2);
-    layout->setSpacing(0);
-    auto* group = new QButtonGroup(holder);
-    for (const Granularity granularity : {Granularity::None, Granularity::Selective, Granularity::Full}) {
-        auto* button = new QToolButton(holder);
-        button->setText(granularityTitle(granularity));
-        button->setCheckable(true);
-        button->setProperty("segment", true);
-        button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-        button->setFocusPolicy(Qt::StrongFocus);
-        button->setAccessibleName(tr("Recompute: %1").arg(granularityTitle(granularity)));
-        group->addButton(button);
-        layout->addWidget(button);
-        m_granularity[granularity] = button;
-        connect(button, &QToolButton::clicked, this, [this, granularity] { m_workspace.setGranularity(granularity); });
-    }
     return holder;
 }
 
@@ -217,10 +238,13 @@ void KnobsPanel::showValues()
         row->setValue(static_cast<double>(value));
         row->setChanged(value != before);
         row->setNote(noteFor(knob));
+        const auto idle = knobIdle(knob, plan);
+        row->setIdle(idle ? translated(*idle) : QString());
+        row->setVisible(knob == Knob::RecomputedLayers ? m_recompute->countsLayers() : knobApplies(knob, plan));
     }
     showEquation();
-    showRecompute();
     showK();
+    showGroups();
     const QString source = m_workspace.config() != nullptr ? fileName(m_workspace.config()->path) : tr("the original");
     m_resetAll->setText(tr("Reset all to %1").arg(source));
     m_resetAll->setEnabled(!m_workspace.draft().means(m_workspace.original()));
@@ -276,24 +300,34 @@ void KnobsPanel::showEquation()
                           .arg(grouped(global.value), holds ? QStringLiteral("✓") : QStringLiteral("✗")));
 }
 
+QToolButton* KnobsPanel::granularityButton(Granularity granularity) const
+{
+    return m_recompute->granularityButton(granularity);
+}
+
 QString KnobsPanel::equationText() const
 {
     return m_product->text() + QLatin1Char(' ') + m_global->text();
 }
 
-void KnobsPanel::showRecompute()
+void KnobsPanel::showGroups()
 {
-    const TrainingPlan& plan = m_workspace.plan();
-    const Granularity granularity = effectiveGranularity(plan);
-    m_granularity.at(granularity)->setChecked(true);
-    QStringList modules;
-    for (const std::string& module : plan.recompute.modules.value) {
-        modules.append(toQString(module));
-    }
-    const bool isSelective = granularity == Granularity::Selective;
-    m_modules->setText(tr("modules: %1").arg(modules.join(QStringLiteral(", "))));
-    m_modules->setVisible(isSelective && !modules.isEmpty());
-    m_rows.at(Knob::RecomputedLayers)->setVisible(isSelective && modules.isEmpty());
+    const auto turned = [this](std::initializer_list<Knob> knobs) {
+        return std::any_of(knobs.begin(), knobs.end(), [this](Knob knob) { return m_rows.at(knob)->isChanged(); });
+    };
+    const auto chosen = [this](std::initializer_list<Choice> choices) {
+        return std::any_of(choices.begin(), choices.end(),
+                           [this](Choice choice) { return m_choices.at(choice)->isChanged(); });
+    };
+    m_groups.at(QStringLiteral("parallel"))
+        ->setChanged(turned({Knob::PipelineStages, Knob::VirtualChunks, Knob::TensorParallel, Knob::ContextParallel,
+                             Knob::ExpertParallel, Knob::DataParallel})
+                     || chosen({Choice::Schedule}) || m_toggles.at("parallel.sp")->isChanged());
+    m_groups.at(QStringLiteral("batch"))
+        ->setChanged(turned({Knob::MicroBatch, Knob::Accumulation, Knob::SequenceLength}));
+    m_groups.at(QStringLiteral("recompute"))->setChanged(m_recompute->isChanged());
+    m_groups.at(QStringLiteral("state"))->setChanged(chosen({Choice::Precision, Choice::Optimizer, Choice::Sharding}));
+    m_groups.at(QStringLiteral("implementation"))->setChanged(chosen({Choice::Profile}) || m_k->isChanged());
 }
 
 void KnobsPanel::showK()

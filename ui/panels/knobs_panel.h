@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "workspace/choices.h"
 #include "workspace/knobs.h"
 
 #include <QWidget>
 
 #include <map>
+#include <string>
 
 class QCheckBox;
 class QLabel;
@@ -15,8 +17,12 @@ class QVBoxLayout;
 
 namespace headroom {
 
+class ChoiceRow;
+class KnobGroup;
 class KnobRow;
 class ModelSection;
+class RecomputeSection;
+class ToggleRow;
 class Workspace;
 
 /// The left side of the window: what the user turns.
@@ -29,37 +35,46 @@ public:
 
     [[nodiscard]] KnobRow* row(Knob knob) const { return m_rows.at(knob); }
     [[nodiscard]] KnobRow* kRow() const { return m_k; }
-    [[nodiscard]] QToolButton* granularityButton(Granularity granularity) const
-    {
-        return m_granularity.at(granularity);
-    }
+    [[nodiscard]] ChoiceRow* choice(Choice choice) const { return m_choices.at(choice); }
+    [[nodiscard]] ToggleRow* toggle(const std::string& field) const { return m_toggles.at(field); }
+    [[nodiscard]] KnobGroup* group(const QString& key) const { return m_groups.at(key); }
+    [[nodiscard]] RecomputeSection* recompute() const { return m_recompute; }
+    [[nodiscard]] QToolButton* granularityButton(Granularity granularity) const;
     [[nodiscard]] QString equationText() const;
 
 signals:
     void modelRequested();
 
 private:
-    KnobRow* addRow(Knob knob, QVBoxLayout* layout);
+    KnobGroup* addGroup(const QString& title, const QString& key, bool startsFolded);
+    void fillParallel(KnobGroup* group);
+    void fillBatch(KnobGroup* group);
+    void fillRecompute(KnobGroup* group);
+    void fillState(KnobGroup* group);
+    void fillImplementation(KnobGroup* group);
+    void addRow(Knob knob, KnobGroup* group);
+    void addChoice(Choice choice, KnobGroup* group);
     QWidget* makeEquation();
-    QWidget* makeGranularity();
     void addLinks(QVBoxLayout* layout);
     void connectK();
     void takeTyped(Knob knob, double value);
     void showValues();
     void showStops();
     void showEquation();
-    void showRecompute();
+    void showGroups();
     void showK();
     [[nodiscard]] QString noteFor(Knob knob) const;
 
     Workspace& m_workspace;
     ModelSection* m_model;
     std::map<Knob, KnobRow*> m_rows;
-    std::map<Granularity, QToolButton*> m_granularity;
+    std::map<QString, KnobGroup*> m_groups;
+    std::map<Choice, ChoiceRow*> m_choices;
+    std::map<std::string, ToggleRow*> m_toggles;
+    RecomputeSection* m_recompute = nullptr;
     KnobRow* m_k;
     QLabel* m_product = nullptr;
     QLabel* m_global = nullptr;
-    QLabel* m_modules = nullptr;
     QCheckBox* m_keepGpus = nullptr;
     QCheckBox* m_keepBatch = nullptr;
     QPushButton* m_resetAll = nullptr;

@@ -2,6 +2,7 @@
 #include "panels/timeline_panel.h"
 
 #include "charts/timeline_chart.h"
+#include "workspace/choices.h"
 #include "workspace/replay_job.h"
 #include "workspace/view_state.h"
 #include "workspace/workspace.h"
@@ -45,7 +46,10 @@ void TimelinePanel::refresh()
         return;
     }
     const int stage = shownStage(*footprint, m_view.stage());
-    m_chart->setTimeline(stage, m_workspace.replayJob().timeline(stage));
+    auto timeline = m_workspace.replayJob().timeline(stage);
+    const QString schedule
+        = timeline ? optionTitle(Choice::Schedule, std::string(nameOf(timeline->schedule))) : QString();
+    m_chart->setTimeline(stage, std::move(timeline), schedule);
 }
 
 } // namespace headroom

@@ -43,7 +43,7 @@ const std::array rows{
         "Ctrl+E; Ctrl+Shift+S"},
     Row{Command::Reload,
         "reloadAction",
-        QT_TRANSLATE_NOOP("Actions", "&Reload"),
+        QT_TRANSLATE_NOOP("Actions", "Re&load"),
         QT_TRANSLATE_NOOP("Actions", "Reads the open files again; what you turned stays"),
         {},
         QKeySequence::Refresh},

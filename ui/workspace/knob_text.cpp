@@ -18,8 +18,14 @@ QString knobTitle(Knob knob)
     switch (knob) {
     case Knob::PipelineStages:
         return Words::tr("Pipeline stages");
+    case Knob::VirtualChunks:
+        return Words::tr("Virtual chunks per stage");
     case Knob::TensorParallel:
         return Words::tr("Tensor parallel");
+    case Knob::ContextParallel:
+        return Words::tr("Context parallel");
+    case Knob::ExpertParallel:
+        return Words::tr("Expert parallel");
     case Knob::DataParallel:
         return Words::tr("Data parallel");
     case Knob::MicroBatch:
@@ -40,6 +46,14 @@ QString knobMeaning(Knob knob)
     case Knob::PipelineStages:
         return Words::tr("GPUs that share the layers. More stages: fewer layers on each GPU, but more micro-batches in "
                          "flight on the first ones. The global batch stays.");
+    case Knob::VirtualChunks:
+        return Words::tr(
+            "Pieces of the model that a stage runs in turn. More chunks: less waiting, but more activations "
+            "in flight, on the last stage too.");
+    case Knob::ContextParallel:
+        return Words::tr("GPUs that share every sequence. Each keeps the activations of its part of the tokens.");
+    case Knob::ExpertParallel:
+        return Words::tr("GPUs that share the experts of every layer. It must divide their number.");
     case Knob::TensorParallel:
         return Words::tr("GPUs that share every layer. It must divide the attention heads.");
     case Knob::DataParallel:

@@ -3,6 +3,7 @@
 
 #include "plan/batch.h"
 #include "plan/fields.h"
+#include "plan/pipeline_split.h"
 #include "plan/validity.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t maxParallel = 64;
+constexpr std::int64_t maxChunks = 32;
+constexpr std::int64_t maxExpertParallel = 512;
 constexpr std::int64_t maxDataParallel = 1024;
 constexpr std::int64_t maxMicroBatch = 64;
 constexpr std::int64_t maxAccumulation = 1024;
@@ -67,6 +70,12 @@ std::set<std::int64_t> candidates(Knob knob, const TrainingPlan& plan)
         std::erase_if(values, [&](std::int64_t tp) { return heads > 0 && groups % tp != 0 && tp % groups != 0; });
         return values;
     }
+    case Knob::VirtualChunks:
+        return divisors(recomputableLayers(plan), maxChunks);
+    case Knob::ContextParallel:
+        return doublings(1, maxParallel);
+    case Knob::ExpertParallel:
+        return divisors(plan.moe.experts.valueOr(0), maxExpertParallel);
     case Knob::DataParallel:
         return doublings(1, maxDataParallel);
     case Knob::MicroBatch:
@@ -93,7 +102,7 @@ std::string text(std::int64_t value)
 
 bool splitsModel(Knob knob)
 {
-    return knob == Knob::PipelineStages || knob == Knob::TensorParallel;
+    return knob == Knob::PipelineStages || knob == Knob::TensorParallel || knob == Knob::ContextParallel;
 }
 
 /// A copy with the one field changed, without what follows.
@@ -109,6 +118,20 @@ std::int64_t gpusPerCopy(const TrainingPlan& plan)
 {
     return std::max<std::int64_t>(1, plan.parallel.tp.value) * std::max<std::int64_t>(1, plan.parallel.pp.value)
         * std::max<std::int64_t>(1, plan.parallel.cp.value);
+}
+
+/// The ranks of a stage hold the experts in groups of their own.
+std::optional<Text> expertObjection(const TrainingPlan& plan)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    const std::int64_t tensor = std::max<std::int64_t>(1, parallel.tp.value);
+    const std::int64_t ranks = dataParallelSize(plan) * std::max<std::int64_t>(1, parallel.cp.value) * tensor;
+    const std::int64_t group
+        = std::max<std::int64_t>(1, parallel.ep.value) * std::max<std::int64_t>(1, parallel.etp.valueOr(tensor));
+    return parallel.ep.value > 1 && ranks % group != 0
+        ? std::optional(Text(HEADROOM_TR("core", "%1 GPUs of a stage cannot be divided into expert groups of %2"),
+                             {text(ranks), text(group)}))
+        : std::nullopt;
 }
 
 std::optional<Text> linkObjection(Knob knob, const TrainingPlan& plan, const TrainingPlan& changed, KnobLinks links)
@@ -153,7 +176,8 @@ void copyField(TrainingPlan& plan, const TrainingPlan& from, std::string_view ke
 std::string_view knobField(Knob knob)
 {
     constexpr std::array<std::string_view, allKnobs.size()> fields{
-        "parallel.pp", "parallel.tp", "parallel.dp", "batch.micro", "batch.accum", "batch.seq", "recompute.num_layers"};
+        "parallel.pp", "parallel.vpp", "parallel.tp", "parallel.cp", "parallel.ep",
+        "parallel.dp", "batch.micro",  "batch.accum", "batch.seq",   "recompute.num_layers"};
     return fields[static_cast<std::size_t>(knob)];
 }
 
@@ -162,8 +186,14 @@ std::int64_t knobValue(Knob knob, const TrainingPlan& plan)
     switch (knob) {
     case Knob::PipelineStages:
         return plan.parallel.pp.valueOr(1);
+    case Knob::VirtualChunks:
+        return chunksPerStage(plan);
     case Knob::TensorParallel:
         return plan.parallel.tp.valueOr(1);
+    case Knob::ContextParallel:
+        return plan.parallel.cp.valueOr(1);
+    case Knob::ExpertParallel:
+        return plan.parallel.ep.valueOr(1);
     case Knob::DataParallel:
         return dataParallelSize(plan);
     case Knob::MicroBatch:
@@ -178,6 +208,22 @@ std::int64_t knobValue(Knob knob, const TrainingPlan& plan)
     return 0;
 }
 
+bool knobApplies(Knob knob, const TrainingPlan& plan)
+{
+    return knob != Knob::ExpertParallel || plan.moe.experts.valueOr(0) > 1;
+}
+
+std::optional<Text> knobIdle(Knob knob, const TrainingPlan& plan)
+{
+    if (knob == Knob::VirtualChunks && plan.parallel.pp.valueOr(1) < 2) {
+        return Text(HEADROOM_TR("core", "one stage has nothing to interleave"));
+    }
+    if (knob == Knob::VirtualChunks && plan.parallel.layout.isKnown()) {
+        return Text(HEADROOM_TR("core", "the pipeline layout says how many"));
+    }
+    return {};
+}
+
 std::optional<Text> knobObjection(Knob knob, const TrainingPlan& plan, std::int64_t value, KnobLinks links)
 {
     if (value < 1) {
@@ -190,6 +236,9 @@ std::optional<Text> knobObjection(Knob knob, const TrainingPlan& plan, std::int6
         return Text(HEADROOM_TR("core", "a stage has only %1 layers"), {text(recomputableLayers(plan))});
     }
     const TrainingPlan changed = withValue(knob, plan, value);
+    if (auto objection = expertObjection(changed); objection && !expertObjection(plan)) {
+        return objection;
+    }
     const auto before = validate(plan);
     for (const Problem& problem : validate(changed)) {
         const bool isNew
@@ -240,6 +289,10 @@ std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_
         if (steps != microBatchesPerStep(changed)) {
             edits.push_back({std::string(knobField(Knob::Accumulation)), text(steps)});
         }
+    }
+    // Interleaving is a matter of chunks: the schedule's name follows them.
+    if (knob == Knob::VirtualChunks && value == 1 && plan.parallel.schedule.value == Schedule::Interleaved) {
+        edits.push_back({"parallel.schedule", std::string(nameOf(Schedule::OneForwardOneBackward))});
     }
     // A stated number of GPUs follows the split, or the file would contradict itself.
     if (plan.parallel.world.isStated() && changed.parallel.dp.isStated()) {

@@ -16,22 +16,25 @@ namespace headroom {
 /// What the user can turn. Every knob stands for one canonical field; none of them touches the global batch.
 enum class Knob : std::uint8_t {
     PipelineStages,
+    VirtualChunks,
     TensorParallel,
+    ContextParallel,
+    ExpertParallel,
     DataParallel,
     MicroBatch,
     Accumulation,
     SequenceLength,
     RecomputedLayers
 };
-inline constexpr std::array allKnobs{Knob::PipelineStages,  Knob::TensorParallel, Knob::DataParallel,
-                                     Knob::MicroBatch,      Knob::Accumulation,   Knob::SequenceLength,
-                                     Knob::RecomputedLayers};
+inline constexpr std::array allKnobs{
+    Knob::PipelineStages, Knob::VirtualChunks, Knob::TensorParallel, Knob::ContextParallel, Knob::ExpertParallel,
+    Knob::DataParallel,   Knob::MicroBatch,    Knob::Accumulation,   Knob::SequenceLength,  Knob::RecomputedLayers};
 
 /// What follows when a knob turns.
 struct KnobLinks
 {
     bool keepGlobalBatch = false; ///< micro-batch and data-parallel size adjust the accumulation
-    bool keepGpuCount = false; ///< pipeline and tensor parallelism adjust the data-parallel size
+    bool keepGpuCount = false; ///< pipeline, tensor and context parallelism adjust the data-parallel size
 };
 
 struct KnobStop
@@ -46,6 +49,11 @@ struct KnobStop
 
 /// The value in effect: stated, or what the plan derives for it.
 [[nodiscard]] std::int64_t knobValue(Knob knob, const TrainingPlan& plan);
+
+/// Whether the model has what the knob turns: experts.
+[[nodiscard]] bool knobApplies(Knob knob, const TrainingPlan& plan);
+/// Why turning it would change nothing as the plan stands.
+[[nodiscard]] std::optional<Text> knobIdle(Knob knob, const TrainingPlan& plan);
 
 /// Why this value is impossible for the plan; empty when it is not.
 [[nodiscard]] std::optional<Text> knobObjection(Knob knob, const TrainingPlan& plan, std::int64_t value,

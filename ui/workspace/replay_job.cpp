@@ -2,6 +2,7 @@
 #include "workspace/replay_job.h"
 
 #include "footprint/estimate.h"
+#include "footprint/uncertainty.h"
 #include "replay/replay.h"
 
 #include <QPromise>
@@ -10,13 +11,35 @@
 #include <algorithm>
 
 namespace headroom {
+namespace {
+
+/// The instant figures and the tapes; the reason where the plan cannot be replayed.
+std::optional<Text> prepare(const Draft& draft, Footprint& instant, ModelProgram& program)
+{
+    if (auto done = estimateInstantly(draft.plan, draft.calibration, instant); !done) {
+        return done.error().text;
+    }
+    if (instant.engine == Engine::Textbook) {
+        return instant.notExact.value_or(Text{HEADROOM_TR("core", "no tape describes the plan")});
+    }
+    if (auto built = buildProgram(draft.plan, program); !built) {
+        return built.error().text;
+    }
+    return objectionToReplay(program);
+}
+
+} // namespace
 
 ReplayJob::ReplayJob(QObject* parent)
     : QObject(parent)
 {
     m_futures.setCancelOnWait(true);
     connect(&m_watcher, &QFutureWatcher<Part>::resultReadyAt, this, &ReplayJob::take);
-    connect(&m_watcher, &QFutureWatcher<Part>::finished, this, &ReplayJob::finish);
+    connect(&m_watcher, &QFutureWatcher<Part>::finished, this, [this] {
+        if (!m_watcher.isCanceled()) {
+            emit finished();
+        }
+    });
 }
 
 ReplayJob::~ReplayJob()
@@ -49,10 +72,10 @@ void ReplayJob::want(int stage)
 void ReplayJob::cancel()
 {
     m_watcher.cancel();
-    m_footprint = {};
+    m_footprint.reset();
     m_timelines.clear();
+    m_tensors.clear();
     m_objection.reset();
-    m_isComplete = false;
 }
 
 ReplayJob::Timeline ReplayJob::timeline(int stage) const
@@ -62,25 +85,19 @@ ReplayJob::Timeline ReplayJob::timeline(int stage) const
         : nullptr;
 }
 
+const PeakTensors* ReplayJob::peakTensors(int stage) const
+{
+    return timeline(stage) ? &m_tensors[static_cast<std::size_t>(stage)] : nullptr;
+}
+
 void ReplayJob::work(QPromise<Part>& promise, const Draft& draft, const Wanted& wanted)
 {
-    auto instant = std::make_shared<Footprint>();
-    Part first;
-    if (auto done = estimateInstantly(draft.plan, draft.calibration, *instant); !done) {
-        first.objection = done.error().text;
-    } else if (instant->engine == Engine::Textbook) {
-        first.objection = instant->notExact.value_or(Text{HEADROOM_TR("core", "no tape describes the plan")});
-    }
+    auto exact = std::make_shared<Footprint>();
     ModelProgram program;
-    if (!first.objection) {
-        if (auto built = buildProgram(draft.plan, program); !built) {
-            first.objection = built.error().text;
-        } else {
-            first.objection = objectionToReplay(program);
-        }
-    }
-    if (first.objection) {
-        promise.addResult(first);
+    if (auto objection = prepare(draft, *exact, program)) {
+        Part part;
+        part.objection = std::move(objection);
+        promise.addResult(std::move(part));
         return;
     }
     ReplayOptions options;
@@ -96,13 +113,21 @@ void ReplayJob::work(QPromise<Part>& promise, const Draft& draft, const Wanted& 
         if (promise.isCanceled()) {
             return;
         }
-        Part part{stage,
-                  instant->stages[stage],
-                  std::make_shared<StepTimeline>(stepTimeline(program, replay)),
-                  left == isDone.size() ? instant : nullptr,
-                  {}};
-        takeReplay(replay, part.figures);
+        takeReplay(replay, exact->stages[stage]);
         isDone[stage] = true;
+        Part part{stage,
+                  isDone.size(),
+                  std::make_shared<StepTimeline>(stepTimeline(program, replay)),
+                  replay.peakTensors,
+                  nullptr,
+                  {}};
+        if (left == 1) {
+            exact->engine = Engine::Replay;
+            calibrate(*exact, draft.calibration);
+            exact->fullestStage = fullestOf(exact->stages);
+            (void)describeUncertainty(draft.plan, draft.calibration, *exact);
+            part.complete = exact;
+        }
         promise.addResult(std::move(part));
     }
 }
@@ -117,28 +142,12 @@ void ReplayJob::take(int index)
         m_objection = part.objection;
         return;
     }
-    if (part.instant) {
-        m_footprint = *part.instant;
-        m_timelines.assign(m_footprint.stages.size(), nullptr);
-    }
-    m_footprint.stages[part.stage] = part.figures;
+    m_timelines.resize(part.stageCount);
+    m_tensors.resize(part.stageCount);
     m_timelines[part.stage] = part.timeline;
+    m_tensors[part.stage] = part.tensors;
+    m_footprint = part.complete;
     emit stageReplayed(static_cast<int>(part.stage));
-}
-
-void ReplayJob::finish()
-{
-    if (m_watcher.isCanceled()) {
-        return;
-    }
-    const bool hasAll = !m_timelines.empty()
-        && std::all_of(m_timelines.begin(), m_timelines.end(), [](const Timeline& each) { return each != nullptr; });
-    if (hasAll) {
-        m_footprint.engine = Engine::Replay;
-        m_footprint.fullestStage = fullestOf(m_footprint.stages);
-        m_isComplete = true;
-    }
-    emit finished();
 }
 
 } // namespace headroom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/explain_tapes.h"
 #include "replay/step_timeline.h"
 #include "workspace/draft.h"
 
@@ -36,8 +37,11 @@ public:
 
     /// The stages replayed so far; null where there is none yet.
     [[nodiscard]] Timeline timeline(int stage) const;
-    /// Exact figures of every stage; none before all are replayed, and none when that is not possible.
-    [[nodiscard]] const Footprint* footprint() const { return m_isComplete ? &m_footprint : nullptr; }
+    /// What fills the stage's peak; null where it is not replayed yet.
+    [[nodiscard]] const PeakTensors* peakTensors(int stage) const;
+    /// Exact figures of every stage with their intervals; none before all are replayed, and none when that is not
+    /// possible.
+    [[nodiscard]] const Footprint* footprint() const { return m_footprint.get(); }
     /// Why there is nothing to come.
     [[nodiscard]] const std::optional<Text>& objection() const { return m_objection; }
 
@@ -48,25 +52,24 @@ signals:
 private:
     struct Part
     {
-        std::size_t stage = 0;
-        StageFootprint figures;
+        std::size_t stage = 0, stageCount = 0;
         Timeline timeline;
-        std::shared_ptr<const Footprint> instant; ///< the first part has it
+        PeakTensors tensors{};
+        std::shared_ptr<const Footprint> complete; ///< the last part has it
         std::optional<Text> objection;
     };
     using Wanted = std::shared_ptr<std::atomic<int>>;
 
     static void work(QPromise<Part>& promise, const Draft& draft, const Wanted& wanted);
     void take(int index);
-    void finish();
 
     QFutureWatcher<Part> m_watcher;
     QFutureSynchronizer<Part> m_futures;
     Wanted m_wanted;
-    Footprint m_footprint;
+    std::shared_ptr<const Footprint> m_footprint;
     std::vector<Timeline> m_timelines;
+    std::vector<PeakTensors> m_tensors;
     std::optional<Text> m_objection;
-    bool m_isComplete = false;
 };
 
 } // namespace headroom
