@@ -373,6 +373,9 @@ Result<ConfigFormat> parseFormat(std::string_view bytes, const std::string& name
     if (!tree) {
         return tl::unexpected(tree.error());
     }
+    if (tree->root == YamlNode::none || tree->nodes[tree->root].kind != Kind::Map) {
+        return failure(Text{HEADROOM_TR("core", "the file is not a mapping of keys to values")}, name);
+    }
     return FormatReader(*tree, name).read();
 }
 

@@ -11,6 +11,7 @@ namespace headroom {
 namespace {
 
 constexpr std::size_t maxExpandedBytes = std::size_t{256} << 10;
+constexpr std::size_t pieceCost = 16; ///< a piece takes more memory than its text
 
 bool isBlank(char c)
 {
@@ -101,7 +102,7 @@ ShellValue ShellExpander::through(const std::string& name, const ShellValue& val
 {
     ShellValue result = value;
     for (ShellPiece& piece : result) {
-        m_bytes += piece.text.size() + 1;
+        m_bytes += piece.text.size() + pieceCost;
         if (std::find(piece.via.begin(), piece.via.end(), name) == piece.via.end()) {
             piece.via.push_back(name);
         }

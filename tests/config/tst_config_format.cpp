@@ -98,6 +98,8 @@ void TestConfigFormat::brokenFormats_data()
     const QString good = "id: x\ntitle: X\nrecognised_by: [[a]]\n";
     QTest::newRow("empty") << ""
                            << "x.yaml: the file is empty";
+    QTest::newRow("a list") << "- a\n"
+                            << "x.yaml:1: the file is not a mapping of keys to values";
     QTest::newRow("no keys") << good << "x.yaml:1: “keys” is missing here";
     QTest::newRow("no id") << "title: X\nrecognised_by: [[a]]\nkeys: {parallel.pp: a}\n"
                            << "x.yaml:1: “id” is missing here";

@@ -102,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (document) {
         checkDocument(*document);
         checkPlan(*document);
-        static_cast<void>(parseFormat(bytes, HEADROOM_FUZZ_NAME));
+        static_cast<void>(parseFormat(bytes, "format.yaml"));
     } else {
         require(!document.error().english().empty());
     }
