@@ -233,7 +233,7 @@ Result<void> checkKnown(const TrainingPlan& plan)
         && (projectorOf(plan).kind == Projector::Kind::None || projectorOf(plan).kind == Projector::Kind::Resampler);
     const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
     const bool hasLora = plan.lora.rank.value > 0;
-    const OptimizerKind optimizer = effectivePrecision(plan).id == "megatron-bf16-muon"
+    const OptimizerKind optimizer = plan.precision.recipe.value == "megatron-bf16-muon"
         ? OptimizerKind::Muon
         : optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
     for (const auto& [has, what] :
@@ -290,6 +290,9 @@ std::int64_t computeCapability(const HardwarePlan& hardware)
     if (hardware.computeCapability.isKnown()) {
         return hardware.computeCapability.value;
     }
+    if (!hardware.gpu.isKnown()) {
+        return 9;
+    }
     struct Generation
     {
         std::string_view name;
@@ -318,7 +321,7 @@ std::int64_t computeCapability(const HardwarePlan& hardware)
             return generation.capability;
         }
     }
-    return hardware.gpu.isKnown() ? 8 : 9;
+    return 8;
 }
 
 std::int64_t cublasWorkspaceBytes(const TrainingPlan& plan)

@@ -8,36 +8,64 @@ namespace headroom {
 
 namespace {
 
-/// `countsNeeds`: every persistent storage appears where it is first mentioned, and grows beside what it replaces.
-/// `keepsDeferred`: they stay.
-template <bool countsNeeds, bool keepsDeferred = false> Rise riseOf(const std::vector<Tape::Event>& events)
+/// `keepsDeferred`: what is deferred stays.
+template <bool keepsDeferred = false> Rise riseOf(const std::vector<Tape::Event>& events)
 {
     Rise rise;
     std::int64_t now = 0;
-    std::array<std::int64_t, countsNeeds ? 64 : 1> there{};
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const Tape::Event& event = events[i];
+        if (event.op == Tape::Op::Allocate) {
+            now += event.bytes;
+        } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
+            now -= keepsDeferred && event.op == Tape::Op::Defer ? 0 : event.bytes;
+        }
+        if (now > rise.peak) {
+            rise.peak = now;
+            rise.peakEvent = static_cast<std::uint32_t>(i + 1);
+        }
+    }
+    rise.net = now;
+    return rise;
+}
+
+/// The same with all persistent storages there already (`usual`), and with none of them (`first`): then every one
+/// appears where it is first mentioned, and grows beside what it replaces.
+void addRises(const std::vector<Tape::Event>& events, Rise& usual, Rise& first)
+{
+    std::int64_t now = 0, made = 0;
+    std::uint64_t seen = 0;
+    std::array<std::int64_t, 64> there; // valid where seen
     for (std::size_t i = 0; i < events.size(); ++i) {
         const Tape::Event& event = events[i];
         std::int64_t replaced = 0;
         if (event.op == Tape::Op::Allocate) {
             now += event.bytes;
         } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
-            now -= keepsDeferred && event.op == Tape::Op::Defer ? 0 : event.bytes;
-        } else if constexpr (countsNeeds) {
-            std::int64_t& known = there[event.slot & 63U];
+            now -= event.bytes;
+        } else {
+            const std::size_t index = event.slot & 63U;
+            const std::uint64_t bit = std::uint64_t{1} << index;
+            const std::int64_t known = (seen & bit) != 0 ? there[index] : 0;
             if (known < event.bytes) {
+                there[index] = event.bytes;
+                seen |= bit;
+                made += event.bytes;
                 replaced = known;
-                known = event.bytes;
-                now += event.bytes;
             }
         }
-        if (now > rise.peak) {
-            rise.peak = now;
-            rise.peakEvent = static_cast<std::uint32_t>(i + 1);
+        if (now > usual.peak) {
+            usual.peak = now;
+            usual.peakEvent = static_cast<std::uint32_t>(i + 1);
         }
-        now -= replaced;
+        if (now + made > first.peak) {
+            first.peak = now + made;
+            first.peakEvent = static_cast<std::uint32_t>(i + 1);
+        }
+        made -= replaced;
     }
-    rise.net = now;
-    return rise;
+    usual.net = now;
+    first.net = now + made;
 }
 
 void raise(PassSummary& pass, std::int64_t level, const Place& place)
@@ -180,18 +208,15 @@ bool freesItsOutput(const Tape& tape)
 PieceSummary summarise(const Tape& tape)
 {
     PieceSummary summary;
-    summary.forward = riseOf<false>(tape.forward);
-    summary.backward = riseOf<false>(tape.backward);
-    summary.firstForward = tape.forwardNeeds.empty() ? summary.forward : riseOf<true>(tape.forward);
-    summary.firstBackward = tape.backwardNeeds.empty() ? summary.backward : riseOf<true>(tape.backward);
+    addRises(tape.forward, summary.forward, summary.firstForward);
+    addRises(tape.backward, summary.backward, summary.firstBackward);
     summary.output = tape.outputBytes;
     const bool defers = std::any_of(tape.backward.begin(), tape.backward.end(),
                                     [](const Tape::Event& event) { return event.op == Tape::Op::Defer; });
-    summary.deferring = defers ? riseOf<false, true>(tape.backward) : summary.backward;
+    summary.deferring = defers ? riseOf<true>(tape.backward) : summary.backward;
     if (!tape.inputBackward.empty()) {
-        summary.inputBackward = riseOf<false>(tape.inputBackward);
-        summary.firstInputBackward = riseOf<true>(tape.inputBackward);
-        summary.weights = riseOf<false>(tape.weights);
+        addRises(tape.inputBackward, summary.inputBackward, summary.firstInputBackward);
+        summary.weights = riseOf<>(tape.weights);
         summary.isSplit = true;
     }
     return summary;
