@@ -130,7 +130,7 @@ private:
     void liger(Tensor states)
     {
         const std::int64_t vocab = c.model.vocab / c.tensor;
-        const std::int64_t parts = (vocab + c.model.hidden - 1) / c.model.hidden;
+        const std::int64_t parts = std::max<std::int64_t>((vocab + c.model.hidden - 1) / c.model.hidden, 1);
         std::int64_t rows = 1;
         while (rows * parts < c.tokens) {
             rows *= 2;

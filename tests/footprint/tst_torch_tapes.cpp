@@ -344,6 +344,12 @@ void TestTorchTapes::composes_data()
     other = plan;
     other.implementation.fusedLoss = Name("liger");
     QTest::newRow("Liger") << other << plan;
+    plan = planOf({4, 256, 1024, 8, 8, 1, false}, "torchtitan"); // less vocabulary than ranks
+    shardWithFsdp(plan, 8);
+    plan.implementation.fusedLoss = Name("liger");
+    other = plan;
+    other.parallel.tp = Count(8);
+    QTest::newRow("hardly any vocabulary") << other << plan;
 }
 
 void TestTorchTapes::composes()
