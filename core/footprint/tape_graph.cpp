@@ -37,7 +37,7 @@ ModuleGraph::Tensor ModuleGraph::apply(Operation operation)
     data.kind = operation.kind;
     data.bytes = operation.bytes;
     data.base = result;
-    if (operation.bytes == 0) {
+    if (operation.bytes == 0 && operation.reads[0] != none) {
         data.base = storageOf(operation.reads[0]);
         data.bytes = bytesOf(operation.reads[0]);
     }

@@ -344,6 +344,12 @@ void TestTorchTapes::composes_data()
     other = plan;
     other.implementation.fusedLoss = Name("liger");
     QTest::newRow("Liger") << other << plan;
+    plan = planOf(llama2, "internevo");
+    other = plan;
+    other.batch.seq = Count(1); // less than a token a rank
+    other.parallel.tp = Count(8);
+    other.parallel.sp = Flag(true);
+    QTest::newRow("hardly any tokens") << other << plan;
     plan = planOf({4, 256, 1024, 8, 8, 1, false}, "torchtitan"); // less vocabulary than ranks
     shardWithFsdp(plan, 8);
     plan.implementation.fusedLoss = Name("liger");
