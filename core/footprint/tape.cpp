@@ -50,7 +50,9 @@ void Tape::dropBackward()
         forward.push_back(event);
     }
     saved.clear();
-    if (storages[input].bytes > 0) {
+    const bool isInputFreed = std::any_of(
+        forward.begin(), forward.end(), [](const Event& event) { return event.op == Op::Free && event.slot == input; });
+    if (storages[input].bytes > 0 && !isInputFreed) {
         Event event = storages[input];
         event.op = Op::Free;
         event.slot = input;

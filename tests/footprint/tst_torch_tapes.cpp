@@ -200,6 +200,13 @@ void TestTorchTapes::keepsOfImages()
     QCOMPARE(keptPerToken(programOf(plan), 5), kept * patches / tokens);
     plan.frozen.vision = Flag(true);
     QCOMPARE(keptPerToken(programOf(plan), 5), 0.0);
+    plan.frozen.projector = Flag(true);
+    InstantEstimator estimator;
+    std::vector<StageFootprint> stages;
+    QVERIFY(estimator.run(plan, stages).has_value());
+    const ModelProgram program = programOf(plan);
+    const StageTensors& tensors = program.stages.front().tensors;
+    QCOMPARE(stages.front().steadyAllocated.value >> 30, (sumOf(tensors.resident) + sumOf(tensors.created)) >> 30);
 }
 
 void TestTorchTapes::state_data()
