@@ -47,6 +47,7 @@ struct LineFormat
     PeakScope peak = PeakScope::Start;
     Rank ranks = Rank::Printing;
     Step step = Step::Before;
+    std::optional<int> firstEpoch; ///< steps count anew in each epoch, of which this is the first
     bool phaseIsLineBefore = false;
     std::string phase; ///< of lines that name none
     int lines = 1; ///< the pattern may span so many

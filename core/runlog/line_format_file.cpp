@@ -210,6 +210,8 @@ private:
             format.ranks = word(node, rankWords);
         } else if (key == "step") {
             format.step = word(node, stepWords);
+        } else if (key == "first_epoch") {
+            format.firstEpoch = lineCount(node);
         } else if (key == "phase") {
             format.phaseIsLineBefore = text(node) == "line-before";
             format.phase = format.phaseIsLineBefore ? std::string() : text(node);

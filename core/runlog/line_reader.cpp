@@ -134,6 +134,9 @@ void LineReader::readMatch(const LineFormat& format, std::string_view text, Surr
         m_draft.record.nearStep
             = m_draft.record.nearStep == LineFormat::Step::Next ? LineFormat::Step::Next : format.step;
         apply(format);
+        if (format.firstEpoch) {
+            m_draft.countFromEpoch(*format.firstEpoch);
+        }
         if (m_draft.record.phase.empty() && format.phaseIsLineBefore) {
             m_phase = messageOf(lastLineOf(around.before(2)));
             const std::string_view own = textOf(findField(format.pattern, m_matcher.found(), "when"));

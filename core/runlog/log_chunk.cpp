@@ -106,6 +106,8 @@ void ChunkBuilder::record(const LineRecord& record)
     push(m_rest.currentBytes, m_rows.size(), record.currentBytes);
     push(m_rest.activeBytes, m_rows.size(), record.activeBytes);
     push(m_rest.deviceBytes, m_rows.size(), record.deviceBytes);
+    push(m_rest.freeBytes, m_rows.size(), record.freeBytes);
+    push(m_rest.activePercent, m_rows.size(), record.activePercent);
     m_hasReserved = m_hasReserved || record.reservedBytes != Run::noReserved;
     const std::uint32_t step = stepOf(record, {true, m_rows.size()});
     m_rows.push_back({.allocatedBytes = record.allocatedBytes,

@@ -46,7 +46,8 @@ struct LogChunk
     std::vector<std::uint32_t> line;
     Sparse<float> stepSeconds, tokensPerSecond;
     Sparse<double> loss;
-    Sparse<std::int64_t> currentBytes, activeBytes, deviceBytes;
+    Sparse<std::int64_t> currentBytes, activeBytes, deviceBytes, freeBytes;
+    Sparse<float> activePercent;
     StepColumns steps;
     std::vector<LogFact> facts;
     std::vector<bool> formats; ///< which were seen, by index

@@ -19,7 +19,8 @@ struct LineRecord
     std::int32_t rank = -1; ///< -1: the line does not say
     std::int64_t allocatedBytes = Run::noAllocated;
     std::int64_t reservedBytes = Run::noReserved;
-    std::optional<std::int64_t> currentBytes, activeBytes, deviceBytes;
+    std::optional<std::int64_t> currentBytes, activeBytes, deviceBytes, freeBytes;
+    std::optional<float> activePercent;
     std::optional<float> stepSeconds;
     std::optional<float> tokensPerSecond;
     std::optional<double> loss;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/read_log.h"
 
+#include "runlog/capacity_shares.h"
 #include "runlog/event_file.h"
 #include "runlog/log_files.h"
 #include "runlog/phase_inference.h"
@@ -184,6 +185,7 @@ Run Reading::assemble()
         }
     }
     Run run = assembler.take(m_options.threads);
+    resolveShares(run);
     inferPhases(run);
     return run;
 }
@@ -232,6 +234,7 @@ Run readTextInPieces(std::string_view text, const std::string& name, const ScanS
         assembler.add(std::move(chunk));
     }
     Run run = assembler.take();
+    resolveShares(run);
     inferPhases(run);
     return run;
 }

@@ -26,6 +26,10 @@ void RecordDraft::set(std::string_view field, double value)
         if (value <= std::numeric_limits<std::uint32_t>::max()) {
             record.step = static_cast<std::uint32_t>(value);
         }
+    } else if (field == "epoch") {
+        m_epoch = value;
+    } else if (field == "total_steps") {
+        m_epochSteps = value;
     } else if (field == "rank") {
         if (value <= std::numeric_limits<std::int16_t>::max()) {
             record.rank = static_cast<std::int32_t>(value);
@@ -54,11 +58,24 @@ void RecordDraft::setBytes(std::string_view field, double value)
         record.activeBytes = bytes;
     } else if (field == "device_used_bytes") {
         record.deviceBytes = bytes;
+    } else if (field == "free_gib") {
+        record.freeBytes = std::llround(value * 0x1p30);
+    } else if (field == "peak_active_pct") {
+        record.activePercent = static_cast<float>(value);
     } else {
         m_capacity = field == "capacity_bytes" ? std::optional(value) : m_capacity;
         return;
     }
     m_isMeasured = true;
+}
+
+void RecordDraft::countFromEpoch(int firstEpoch)
+{
+    if (record.step && m_epoch && m_epochSteps && *m_epoch >= firstEpoch) {
+        const double step = (*m_epoch - firstEpoch) * *m_epochSteps + static_cast<double>(*record.step);
+        set("step", step);
+        m_epoch.reset();
+    }
 }
 
 void RecordDraft::finish(LineSink& sink)

@@ -17,6 +17,9 @@ public:
     /// Takes a field that has a place in records; the names are those of resources/formats/log/README.md. Others, and
     /// values that mean nothing, are ignored.
     void set(std::string_view field, double value);
+    /// Steps count anew in each epoch: with the epoch and the steps of one, which were set before, they become steps of
+    /// the run.
+    void countFromEpoch(int firstEpoch);
     /// The capacity of the device, which records have no place for.
     [[nodiscard]] std::optional<double> capacity() const { return m_capacity; }
     /// Has something to tell.
@@ -28,7 +31,7 @@ private:
     void setBytes(std::string_view field, double value);
 
     double m_reserved = -1; ///< the larger of what is called reserved: some frameworks round the peak
-    std::optional<double> m_capacity;
+    std::optional<double> m_capacity, m_epoch, m_epochSteps;
     bool m_isMeasured = false; ///< has an amount of memory
     bool m_hasSeries = false; ///< has a loss, a time or a rate
 };

@@ -89,6 +89,8 @@ struct Run
     Sparse<double> loss;
     Sparse<std::int64_t> currentBytes; ///< allocated at the moment of the line
     Sparse<std::int64_t> activeBytes; ///< peak of active blocks: allocated or waiting for a stream
+    Sparse<std::int64_t> freeBytes; ///< what was left of the device at the peak
+    Sparse<float> activePercent; ///< peak of active blocks, of the device's capacity
     Sparse<std::int64_t> deviceBytes; ///< what the device is missing, all processes together
 
     StepColumns steps;

@@ -286,6 +286,8 @@ void RunAssembler::joinRecords(int threads)
     joinSparse(m_run.currentBytes, &LogChunk::currentBytes);
     joinSparse(m_run.activeBytes, &LogChunk::activeBytes);
     joinSparse(m_run.deviceBytes, &LogChunk::deviceBytes);
+    joinSparse(m_run.freeBytes, &LogChunk::freeBytes);
+    joinSparse(m_run.activePercent, &LogChunk::activePercent);
     join(
         m_run.steps.step, [](const LogChunk& c) -> auto& { return c.steps.step; }, m_stepRows);
     joinLines(

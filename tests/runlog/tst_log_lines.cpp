@@ -72,6 +72,12 @@ private slots:
     void quotedNumbers();
     void blockOfLines();
     void testLinesAreNotSteps();
+    void sharesOfTheCapacity();
+    void stepsOfEpochs();
+    void skippedLossAndText();
+    void diverged();
+    void repeatedByRay();
+    void firstValueOfPair();
     void sourceCodeIsNoRecord();
     void numberStillBeingWritten();
     void iterationRows();
@@ -270,6 +276,87 @@ void LogLinesTest::testLinesAreNotSteps()
 {
     const Run run = readLogText("Test:  [  20/100]  eta: 0:00:36    time: 0.11  data: 0.10  max mem: 20009\n", "a.log");
     QCOMPARE(run.size(), std::size_t{0});
+}
+
+/// MMEngine counts from 1 in each epoch: step 50 of the second of 7393 steps is 7443.
+void LogLinesTest::stepsOfEpochs()
+{
+    const Run run = readLogText("07/04 08:12:50 - mmengine - INFO - Epoch(train)  [2][  50/7393]  lr: 3e-05  eta: "
+                                "9:40:59  time: 0.5  data_time: 0.01  "
+                                "memory: 14765  loss: 37.5\n"
+                                "Epoch: [1]  [  20/4572]  eta: 0:08:36    time: 0.1136  data: 0.1014  max mem: 20009\n",
+                                "a.log");
+    QCOMPARE(run.step, (std::vector<std::uint32_t>{7443, 4592}));
+}
+
+/// "lm loss" is missing when every step of the interval was skipped; the row has its time.
+void LogLinesTest::skippedLossAndText()
+{
+    const Run run
+        = readLogText(" iteration        5/    1000 | elapsed time per iteration (ms): 500.0 | number of skipped "
+                      "iterations:   5 |Number of parameters in transformer block in billions:  1.35\n",
+                      "a.log");
+    QCOMPARE(run.steps.size(), std::size_t{1});
+    QVERIFY(std::isnan(run.steps.loss[0]));
+    QCOMPARE(run.facts.size(), std::size_t{1});
+}
+
+void LogLinesTest::diverged()
+{
+    const Run run = readLogText("{'loss': nan, 'grad_norm': inf, 'learning_rate': 0.0, 'epoch': 0.1}\n"
+                                "step:1/6000 train_loss:11.5 train_time:24179ms step_avg:nanms\n",
+                                "a.log");
+    QCOMPARE(run.steps.size(), std::size_t{2});
+    QVERIFY(std::isnan(run.steps.loss[0]));
+    QCOMPARE(run.steps.loss[1], 11.5);
+    QVERIFY(std::isnan(run.steps.seconds[1]));
+}
+
+/// Ray hides the same line of other workers behind a count.
+void LogLinesTest::repeatedByRay()
+{
+    const Run run
+        = readLogText("(WorkerDict pid=55154) Before critic FSDP, memory allocated (GB): 0.5, memory reserved (GB): "
+                      "1.0 [repeated 7x across cluster]\n",
+                      "a.log");
+    QCOMPARE(run.size(), std::size_t{1});
+    QCOMPARE(valueAt(run.currentBytes, 0), rounded(0.5 * gibi));
+}
+
+/// Primus prints "inst/avg" pairs: the first is this interval's.
+void LogLinesTest::firstValueOfPair()
+{
+    const Run run = readLogText(
+        " iteration       10/      50 | elapsed time per iteration (ms): 1500.0/1630.1 | hip mem "
+        "usage/free/total/usage_ratio: "
+        "99.0GB/92.0GB/191.0GB/51.60% | tokens per GPU (tokens/s/GPU): 5134.5/5026.5 | lm loss: 1.125E+01 |\n",
+        "a.log");
+    QCOMPARE(run.size(), std::size_t{1});
+    QCOMPARE(run.stepSeconds.values, std::vector<float>{1.5F});
+    QCOMPARE(run.tokensPerSecond.values, std::vector<float>{5134.5F});
+    QCOMPARE(valueAt(run.deviceBytes, 0), rounded(99 * gibi));
+    QVERIFY(!run.hasAllocated(0));
+}
+
+/// fairseq prints what was left free, Lingua a percentage; both name the capacity once.
+void LogLinesTest::sharesOfTheCapacity()
+{
+    const Run fairseq
+        = readLogText("rank   0: capabilities =  7.0  ; total memory = 32.000 GB ; name = Tesla V100-SXM2-32GB\n"
+                      "2020-07-17 | INFO | train_inner | epoch 001:   2800 / 160368 loss=9.255, num_updates=2800, "
+                      "gb_free=5.5, wall=1\n",
+                      "a.log");
+    QCOMPARE(fairseq.size(), std::size_t{1});
+    QCOMPARE(described(fairseq, 0), expected("total", 2800, -1, 2, rounded(26.5 * gibi)));
+    const std::string line
+        = "step: 10  acc: 0  loss:  10.1  grad: 1.20e+00  flops: 4.00e+14  wps: 5.00e+04  iter:  0.8123  "
+          "data: 0.001  lr: 3.00e-04  mem: 50%  pow: 600.1 W\n";
+    const Run lingua = readLogText("GPU capacity: NVIDIA H100 80GB HBM3 (0) with 80.0GiB memory\n" + line, "a.log");
+    QCOMPARE(lingua.size(), std::size_t{1});
+    QCOMPARE(valueAt(lingua.activeBytes, 0), rounded(40 * gibi));
+    const Run unknown = readLogText(line, "a.log");
+    QVERIFY(unknown.activeBytes.records.empty());
+    QCOMPARE(unknown.inferences.size(), std::size_t{1});
 }
 
 /// modded-nanogpt prints its own source, and people paste code.
