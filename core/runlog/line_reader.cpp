@@ -75,6 +75,12 @@ std::string_view messageOf(std::string_view line)
 void LineReader::read(const LogLine& line, std::span<const std::uint16_t> formats, std::int64_t number,
                       Surroundings& around, LineSink& sink)
 {
+    if (formats.size() == 1 && m_formats.formats[formats.front()].plainReader) {
+        if (readPlainLine(line, sink)) {
+            sink.seen(formats.front());
+        }
+        return; // nothing to prepare and nothing to merge: this format may be on every line
+    }
     m_sink = &sink;
     m_number = number;
     m_line = line.text.substr(0, longestText);
@@ -231,7 +237,8 @@ void LineReader::apply(const LineFormat& format)
         const FieldRule& rule = pattern.fields()[match.field];
         if (rule.unit == FieldUnit::Text) {
             if (rule.name == "phase" && m_draft.record.phase.empty()) {
-                m_draft.record.phase = match.text.substr(0, longestPhase);
+                m_phase = match.text.substr(0, longestPhase); // its text may be that of a line around
+                m_draft.record.phase = m_phase;
             }
         } else if (const std::optional<double> number = fieldNumber(rule, match.text)) {
             m_draft.set(rule.name, *number);

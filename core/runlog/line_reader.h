@@ -54,7 +54,7 @@ private:
     LineSink* m_sink = nullptr;
     std::int64_t m_number = 0;
     std::string_view m_line;
-    std::string m_phase; ///< of the draft, where it isn't on the line
+    std::string m_phase; ///< of the draft
     std::string m_joined; ///< the line with those after it
 };
 
