@@ -2979,6 +2979,62 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>reduction buffer</source>
         <translation>归约缓冲区</translation>
     </message>
+    <message>
+        <source>Out of memory on rank %1, asking for %2</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Out of memory, asking for %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Out of memory</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>stage %1, estimated: %2 allocated at its peak in %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The message says no amounts.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>it failed in %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>the message</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 of the GPU are taken outside PyTorch&apos;s allocator</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>A CUDA context with its kernels takes 0.4 to 0.6 GiB, NCCL some hundred MiB for every communicator. Look for other processes on this GPU (nvidia-smi), a context on GPU 0 for every rank, or CUDA graphs and libraries with pools of their own.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 taken on the device, %2 reserved</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The run had %1 = %2, the config says %3</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The arguments that the log lists are what took effect. A flag on the command line, a later file or a rule of the framework overrode the config.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Take the log&apos;s %1</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The log gives amounts as shares of the device or as what was left free, and does not say how large the device is</source>
+        <translation>日志以占设备的比例或剩余空闲量给出数值，却没有说明设备有多大</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
