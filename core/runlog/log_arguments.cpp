@@ -4,10 +4,12 @@
 #include "config/config_format.h"
 #include "config/effective_settings.h"
 #include "config/yaml_tree.h"
+#include "units/number.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <unordered_set>
 
 namespace headroom {
@@ -148,6 +150,8 @@ Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& format
     const std::uint16_t file = arguments.empty() ? std::uint16_t{0} : arguments.front().file;
     std::erase_if(arguments, [&](const LogArgument& argument) { return argument.file != file; });
     const std::string name = run.files.empty() ? std::string() : run.files[file];
+    const auto found = std::ranges::find(arguments, "world_size", &LogArgument::key);
+    const std::optional<LogArgument> worldArgument = found == arguments.end() ? std::nullopt : std::optional(*found);
     const bool isMegatron = std::ranges::any_of(
         run.facts, [](const LogFact& fact) { return fact.format == megatronRow || fact.format == "megatron.world"; });
     if (!isMegatron) {
@@ -161,7 +165,15 @@ Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& format
     if (format == nullptr) {
         return failure(Text{HEADROOM_TR("core", "the log lists no arguments that are understood")}, name);
     }
-    return readPlan(*document, *format, catalog).plan;
+    TrainingPlan plan = readPlan(*document, *format, catalog).plan;
+    // The launcher's number, which no argument of Megatron sets.
+    const std::optional<std::int64_t> world = worldArgument ? parseInteger(worldArgument->value) : std::nullopt;
+    if (world && *world > 0 && !plan.parallel.world.isStated()) {
+        plan.parallel.world.set(*world,
+                                {OriginKind::Log, static_cast<std::int32_t>(worldArgument->line),
+                                 std::make_shared<const std::string>(name)});
+    }
+    return plan;
 }
 
 std::optional<Bytes> capacityOf(const Run& run)
