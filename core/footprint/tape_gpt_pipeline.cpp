@@ -383,13 +383,19 @@ bool isGptPipeline(std::string_view profile)
 
 Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile, ModelProgram& program)
 {
-    // The dimensions are those of Megatron's local layers; what ZeRO shards is read here.
+    // The dimensions are those of Megatron's local layers; what ZeRO shards and checkpoints move to the host is read
+    // here.
     TrainingPlan local = plan;
     local.implementation.profile = Name("megatron-local");
     local.shard.zeroStage = Count(0);
+    local.shard.offloadActivations = Flag(false);
+    local.recompute.offloadInputs = Flag(false);
     auto shape = rankShape(local);
     if (!shape) {
         return tl::unexpected(std::move(shape.error()));
+    }
+    if (plan.shard.offloadActivations.value && !plan.recompute.offloadInputs.value) {
+        return failure(Text{HEADROOM_TR("core", "the tapes do not describe %1"), {"offloaded activations"}});
     }
     if (auto checked = checkPlan(plan, profile, *shape); !checked) {
         return checked;

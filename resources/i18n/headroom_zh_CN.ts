@@ -233,35 +233,35 @@
     </message>
     <message>
         <source>&amp;Find in log…</source>
-        <translation type="unfinished"></translation>
+        <translation>在日志中查找(&amp;F)…</translation>
     </message>
     <message>
         <source>Searches the text of the open files</source>
-        <translation type="unfinished"></translation>
+        <translation>在已打开文件的文本中搜索</translation>
     </message>
     <message>
         <source>Find &amp;next</source>
-        <translation type="unfinished"></translation>
+        <translation>查找下一个(&amp;N)</translation>
     </message>
     <message>
         <source>Goes to the next line with what is searched</source>
-        <translation type="unfinished"></translation>
+        <translation>转到下一处匹配的行</translation>
     </message>
     <message>
         <source>Find &amp;previous</source>
-        <translation type="unfinished"></translation>
+        <translation>查找上一个(&amp;P)</translation>
     </message>
     <message>
         <source>Goes to the line before with what is searched</source>
-        <translation type="unfinished"></translation>
+        <translation>转到上一处匹配的行</translation>
     </message>
     <message>
         <source>Go to &amp;line…</source>
-        <translation type="unfinished"></translation>
+        <translation>转到行(&amp;L)…</translation>
     </message>
     <message>
         <source>Shows a line of the open file by its number</source>
-        <translation type="unfinished"></translation>
+        <translation>按行号显示已打开文件中的一行</translation>
     </message>
     <message>
         <source>Re&amp;load</source>
@@ -1789,363 +1789,363 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>the plan has no stage %1</source>
-        <translation type="unfinished"></translation>
+        <translation>方案中没有第 %1 级</translation>
     </message>
     <message>
         <source>recompute is off</source>
-        <translation type="unfinished"></translation>
+        <translation>重计算没有开启</translation>
     </message>
     <message>
         <source>every layer is recomputed</source>
-        <translation type="unfinished"></translation>
+        <translation>每一层都做了重计算</translation>
     </message>
     <message>
         <source>attention stores its scores</source>
-        <translation type="unfinished"></translation>
+        <translation>注意力保存了分数矩阵</translation>
     </message>
     <message>
         <source>attention does not store its scores</source>
-        <translation type="unfinished"></translation>
+        <translation>注意力没有保存分数矩阵</translation>
     </message>
     <message>
         <source>the loss is fused</source>
-        <translation type="unfinished"></translation>
+        <translation>损失是融合计算的</translation>
     </message>
     <message>
         <source>the loss is not fused</source>
-        <translation type="unfinished"></translation>
+        <translation>损失不是融合计算的</translation>
     </message>
     <message>
         <source>the optimizer&apos;s state is sharded</source>
-        <translation type="unfinished"></translation>
+        <translation>优化器状态做了切分</translation>
     </message>
     <message>
         <source>the optimizer&apos;s state is not sharded</source>
-        <translation type="unfinished"></translation>
+        <translation>优化器状态没有切分</translation>
     </message>
     <message>
         <source>sequence parallelism is on</source>
-        <translation type="unfinished"></translation>
+        <translation>序列并行已开启</translation>
     </message>
     <message>
         <source>sequence parallelism is off</source>
-        <translation type="unfinished"></translation>
+        <translation>序列并行没有开启</translation>
     </message>
     <message>
         <source>the schedule is 1F1B</source>
-        <translation type="unfinished"></translation>
+        <translation>调度是 1F1B</translation>
     </message>
     <message>
         <source>the schedule is GPipe</source>
-        <translation type="unfinished"></translation>
+        <translation>调度是 GPipe</translation>
     </message>
     <message>
         <source>there is no measured peak to calibrate on</source>
-        <translation type="unfinished"></translation>
+        <translation>没有可用于校准的实测峰值</translation>
     </message>
     <message>
         <source>the measured peaks are in the optimizer&apos;s step, which says nothing about activations</source>
-        <translation type="unfinished"></translation>
+        <translation>实测峰值都在优化器步骤，无法说明激活值的大小</translation>
     </message>
     <message>
         <source>%1 peaks are few: theory, known to %2 %, counts as a measurement beside them</source>
-        <translation type="unfinished"></translation>
+        <translation>只有 %1 个峰值，偏少：精度约 %2 % 的理论值也作为一次测量参与计算</translation>
     </message>
     <message>
         <source>theory misses the measurements by %1 %, and no single other setting explains that: take the coefficients for this configuration only</source>
-        <translation type="unfinished"></translation>
+        <translation>理论与实测相差 %1 %，且没有任何单个设置能解释：这些系数只适用于当前配置</translation>
     </message>
     <message>
         <source>the log does not say which rank a line is of, so a peak cannot be assigned to one of %1 pipeline stages</source>
-        <translation type="unfinished"></translation>
+        <translation>日志没有说明各行属于哪个 rank，因此无法把峰值归到 %1 个流水线级中的某一级</translation>
     </message>
     <message>
         <source>rank %1 of the log is none of the plan&apos;s GPUs</source>
-        <translation type="unfinished"></translation>
+        <translation>日志中的 rank %1 不属于方案中的任何 GPU</translation>
     </message>
     <message>
         <source>with several pipeline stages the schedule decides how much is in flight, and nobody stated it: set parallel.schedule</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线有多级时，在途数量由调度决定，而调度没有给出：请设置 parallel.schedule</translation>
     </message>
     <message>
         <source>the log has no allocated bytes; reserved ones also hold what is free in the pool, so activations cannot be told from them</source>
-        <translation type="unfinished"></translation>
+        <translation>日志中没有已分配字节数；已预留字节数还包含内存池中的空闲部分，无法由此得出激活值</translation>
     </message>
     <message>
         <source>the log shows only the last pipeline stage, whose peak is made by the logits and one micro-batch in flight</source>
-        <translation type="unfinished"></translation>
+        <translation>日志只有最后一级流水线，它的峰值由 logits 和一个在途微批次构成</translation>
     </message>
     <message>
         <source>%1 settings changed at once</source>
-        <translation type="unfinished"></translation>
+        <translation>同时改变了 %1 项设置</translation>
     </message>
     <message>
         <source>Between the two runs %1 changed. What each of them did cannot be told apart; change one at a time.</source>
-        <translation type="unfinished"></translation>
+        <translation>两次运行之间 %1 都变了，各自的影响无法区分；请一次只改一项。</translation>
     </message>
     <message>
         <source>The logs are of other ranks</source>
-        <translation type="unfinished"></translation>
+        <translation>两份日志的 rank 不同</translation>
     </message>
     <message>
         <source>One log has lines of %1 ranks and the other of %2. Ranks of other pipeline stages have other peaks, so compare logs of the same ranks.</source>
-        <translation type="unfinished"></translation>
+        <translation>一份日志有 %1 个 rank 的行，另一份有 %2 个。不同流水线级的 rank 峰值不同，请比较相同 rank 的日志。</translation>
     </message>
     <message>
         <source>Same settings, same peak</source>
-        <translation type="unfinished"></translation>
+        <translation>设置相同，峰值相同</translation>
     </message>
     <message>
         <source>The plans do not differ in anything that takes memory, and neither do the peaks: the measurement repeats.</source>
-        <translation type="unfinished"></translation>
+        <translation>两个方案在占用显存的方面没有区别，峰值也没有区别：测量可以重复。</translation>
     </message>
     <message>
         <source>The change had no effect on memory</source>
-        <translation type="unfinished"></translation>
+        <translation>这项改动对显存没有影响</translation>
     </message>
     <message>
         <source>Neither allocated nor reserved bytes moved. First see whether the command line overrode the config, so that recompute never came on; then whether it covers only a few layers.</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配和已预留都没有变化。先看命令行是否覆盖了配置，导致重计算根本没有开启；再看它是否只覆盖了少数几层。</translation>
     </message>
     <message>
         <source>Neither allocated nor reserved bytes moved. See whether the command line or another file overrode the setting.</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配和已预留都没有变化。请检查命令行或其他文件是否覆盖了这项设置。</translation>
     </message>
     <message>
         <source>The allocated peak fell by %1, to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配峰值下降 %1，降到 %2</translation>
     </message>
     <message>
         <source>The allocated peak rose by %1, to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配峰值上升 %1，升到 %2</translation>
     </message>
     <message>
         <source>More pipeline stages: each holds fewer layers, but its first stage holds as many micro-batches in flight as there are stages. Where activations outweigh the static state, the peak rises.</source>
-        <translation type="unfinished"></translation>
+        <translation>流水线级数增加：每级的层数变少，但第一级的在途微批次与级数一样多。激活值超过静态状态时，峰值会上升。</translation>
     </message>
     <message>
         <source>From %1 to %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>从 %1 到 %2。</translation>
     </message>
     <message>
         <source>Allocated fell, reserved barely: the pool kept what it had</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配下降而已预留几乎不变：内存池保留了原有的显存</translation>
     </message>
     <message>
         <source>Allocated %1, reserved %2. The caching allocator does not give back what it once took. This is normal, and no sign that the change failed.</source>
-        <translation type="unfinished"></translation>
+        <translation>已分配 %1，已预留 %2。缓存分配器不会归还曾经取得的显存。这是正常现象，不说明改动失败。</translation>
     </message>
     <message>
         <source>Less memory for %1 step time</source>
-        <translation type="unfinished"></translation>
+        <translation>以 %1 的单步时间换来更少的显存</translation>
     </message>
     <message>
         <source>Less memory for %1 tokens/s</source>
-        <translation type="unfinished"></translation>
+        <translation>以 %1 的 tokens/s 换来更少的显存</translation>
     </message>
     <message>
         <source>This is the price to expect, of recomputing for one. Whether it pays shows in the tokens per second with whatever the freed memory is then used for.</source>
-        <translation type="unfinished"></translation>
+        <translation>这是预料中的代价，例如重计算的代价。是否划算，要看把省下的显存派上用场之后的 tokens/s。</translation>
     </message>
     <message>
         <source>The peak was in the optimizer step, where recompute changes little</source>
-        <translation type="unfinished"></translation>
+        <translation>峰值在优化器步骤，重计算对它影响很小</translation>
     </message>
     <message>
         <source>Recompute lowers what lives in backward. The optimizer&apos;s peak is static state: split the layers further, or store the state in fewer bytes.</source>
-        <translation type="unfinished"></translation>
+        <translation>重计算降低的是反向阶段的占用。优化器的峰值是静态状态：请进一步切分各层，或用更少的字节保存状态。</translation>
     </message>
     <message>
         <source>The global batch changed from %1 to %2</source>
-        <translation type="unfinished"></translation>
+        <translation>全局批次从 %1 变为 %2</translation>
     </message>
     <message>
         <source>The runs do not train alike, and step times are of different work. Keep micro-batch × accumulation × data-parallel size the same.</source>
-        <translation type="unfinished"></translation>
+        <translation>两次运行的训练不同，单步时间对应的工作量也不同。请保持 微批次 × 累积 × 数据并行 不变。</translation>
     </message>
     <message>
         <source>Tensor parallel %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>张量并行 %1 → %2</translation>
     </message>
     <message>
         <source>Context parallel %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>上下文并行 %1 → %2</translation>
     </message>
     <message>
         <source>Expert parallel %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>专家并行 %1 → %2</translation>
     </message>
     <message>
         <source>Sequence parallelism on</source>
-        <translation type="unfinished"></translation>
+        <translation>开启序列并行</translation>
     </message>
     <message>
         <source>Model chunks of a stage %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>每级的模型分块 %1 → %2</translation>
     </message>
     <message>
         <source>Recompute %1 of the %2 layers of a stage</source>
-        <translation type="unfinished"></translation>
+        <translation>重计算每级 %2 层中的 %1 层</translation>
     </message>
     <message>
         <source>Shard the optimizer&apos;s state (distributed optimizer)</source>
-        <translation type="unfinished"></translation>
+        <translation>切分优化器状态（分布式优化器）</translation>
     </message>
     <message>
         <source>ZeRO stage %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>ZeRO 级别 %1 → %2</translation>
     </message>
     <message>
         <source>Attention without stored scores (flash)</source>
-        <translation type="unfinished"></translation>
+        <translation>不保存分数矩阵的注意力（flash）</translation>
     </message>
     <message>
         <source>Optimizer&apos;s state in the host&apos;s memory</source>
-        <translation type="unfinished"></translation>
+        <translation>优化器状态放到主机内存</translation>
     </message>
     <message>
         <source>Sequence length %1 → %2</source>
-        <translation type="unfinished"></translation>
+        <translation>序列长度 %1 → %2</translation>
     </message>
     <message>
         <source>the measurements do not tell the unknown coefficients apart</source>
-        <translation type="unfinished"></translation>
+        <translation>这些测量无法区分各个未知系数</translation>
     </message>
     <message>
         <source>%1 and %2 have fewer than two steps with a loss in common</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 和 %2 共有的带损失的步数不足两步</translation>
     </message>
     <message>
         <source>step %1, loss %2</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 步，损失 %2</translation>
     </message>
     <message>
         <source>Every common step has the same loss to its last digit.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个共同步的损失直到最后一位都相同。</translation>
     </message>
     <message>
         <source>The largest difference is %1, the tolerance for losses of about %2 is %3, and it does not grow. What is left is rounding: sums in another order.</source>
-        <translation type="unfinished"></translation>
+        <translation>最大差值为 %1；损失约为 %2 时容差为 %3，且差值不增长。剩下的只是求和顺序不同带来的舍入误差。</translation>
     </message>
     <message>
         <source>Moved by one step the losses agree. One run takes its loss before the optimizer&apos;s update and the other after it, or they count steps from 0 and from 1. Take both after the update.</source>
-        <translation type="unfinished"></translation>
+        <translation>错开一步后损失一致。一次运行在优化器更新前取损失，另一次在更新后取，或者两者分别从 0 和 1 开始计步。请都在更新后取。</translation>
     </message>
     <message>
         <source>Every loss of the second run is %1 times that of the first. A loss summed over micro-batches or ranks was not divided by their number, or by another one. If the gradients are scaled alike, so is the learning rate.</source>
-        <translation type="unfinished"></translation>
+        <translation>第二次运行的每个损失都是第一次的 %1 倍。对微批次或 rank 求和的损失没有除以其数量，或除以了别的数。如果梯度也同样缩放，学习率也就变了。</translation>
     </message>
     <message>
         <source>The losses go up and down independently of each other, as they do with other batches: another seed, another order of the data, or samples spread over the ranks differently. Such runs cannot be compared step by step.</source>
-        <translation type="unfinished"></translation>
+        <translation>两条损失曲线的起伏互不相关，就像用了不同的批次：种子不同、数据顺序不同，或样本在各 rank 上的分布不同。这样的运行不能逐步比较。</translation>
     </message>
     <message>
         <source>The losses go up and down independently, and by different amounts: the number of samples in a step is not the same. Changing the pipeline must not change the global batch.</source>
-        <translation type="unfinished"></translation>
+        <translation>两条损失曲线的起伏互不相关，幅度也不同：每步的样本数不一样。改变流水线不能改变全局批次。</translation>
     </message>
     <message>
         <source>The runs start alike and grow apart by %1 per step. Look at three causes: the global batch changed with the stages, accumulation does not sum over the micro-batches correctly, or normalisation statistics are computed inside a micro-batch.</source>
-        <translation type="unfinished"></translation>
+        <translation>两次运行开始时相同，之后每步拉开 %1。请检查三个原因：全局批次随级数改变、梯度累积没有正确地对微批次求和，或归一化统计量是在微批次内部计算的。</translation>
     </message>
     <message>
         <source>The difference exceeds the tolerance of %1 and does not shrink: the runs do not start from the same weights, or do not compute the same thing.</source>
-        <translation type="unfinished"></translation>
+        <translation>差值超过容差 %1 且不缩小：两次运行的初始权重不同，或计算的内容不同。</translation>
     </message>
     <message>
         <source>The global batch differs: %1 and %2 samples</source>
-        <translation type="unfinished"></translation>
+        <translation>全局批次不同：%1 和 %2 个样本</translation>
     </message>
     <message>
         <source>The runs do not take the same step, so their losses need not agree. Keep micro-batch × accumulation × data-parallel size the same, then compare again.</source>
-        <translation type="unfinished"></translation>
+        <translation>两次运行的每一步不同，损失自然不必一致。请保持 微批次 × 累积 × 数据并行 不变后再比较。</translation>
     </message>
     <message>
         <source>%1: %2 steps come twice; the later loss was taken</source>
-        <translation type="unfinished"></translation>
+        <translation>%1：有 %2 步重复出现；取后出现的损失</translation>
     </message>
     <message>
         <source>%1: %2 steps are missing</source>
-        <translation type="unfinished"></translation>
+        <translation>%1：缺少 %2 步</translation>
     </message>
     <message>
         <source>%1: %2 losses are not numbers (NaN or infinite)</source>
-        <translation type="unfinished"></translation>
+        <translation>%1：有 %2 个损失不是有效数字（NaN 或无穷大）</translation>
     </message>
     <message>
         <source>The losses are identical</source>
-        <translation type="unfinished"></translation>
+        <translation>损失完全相同</translation>
     </message>
     <message>
         <source>The losses agree within rounding</source>
-        <translation type="unfinished"></translation>
+        <translation>损失在舍入误差内一致</translation>
     </message>
     <message>
         <source>The losses are the same, one step apart</source>
-        <translation type="unfinished"></translation>
+        <translation>损失相同，只是错开一步</translation>
     </message>
     <message>
         <source>The losses differ by a constant factor</source>
-        <translation type="unfinished"></translation>
+        <translation>损失相差一个固定倍数</translation>
     </message>
     <message>
         <source>The runs saw other batches</source>
-        <translation type="unfinished"></translation>
+        <translation>两次运行用了不同的批次</translation>
     </message>
     <message>
         <source>The runs have another global batch</source>
-        <translation type="unfinished"></translation>
+        <translation>两次运行的全局批次不同</translation>
     </message>
     <message>
         <source>The losses drift apart</source>
-        <translation type="unfinished"></translation>
+        <translation>损失逐渐偏离</translation>
     </message>
     <message>
         <source>The losses differ</source>
-        <translation type="unfinished"></translation>
+        <translation>损失不同</translation>
     </message>
     <message>
         <source>Changed settings</source>
-        <translation type="unfinished"></translation>
+        <translation>改变的设置</translation>
     </message>
     <message>
         <source>setting</source>
-        <translation type="unfinished"></translation>
+        <translation>设置</translation>
     </message>
     <message>
         <source>before</source>
-        <translation type="unfinished"></translation>
+        <translation>之前</translation>
     </message>
     <message>
         <source>after</source>
-        <translation type="unfinished"></translation>
+        <translation>之后</translation>
     </message>
     <message>
         <source>Estimate of each pipeline stage</source>
-        <translation type="unfinished"></translation>
+        <translation>每个流水线级的估算</translation>
     </message>
     <message>
         <source>stage</source>
-        <translation type="unfinished"></translation>
+        <translation>级</translation>
     </message>
     <message>
         <source>layers</source>
-        <translation type="unfinished"></translation>
+        <translation>层数</translation>
     </message>
     <message>
         <source>in flight</source>
-        <translation type="unfinished"></translation>
+        <translation>在途</translation>
     </message>
     <message>
         <source>forward</source>
-        <translation type="unfinished">前向</translation>
+        <translation>前向</translation>
     </message>
     <message>
         <source>backward</source>
-        <translation type="unfinished">反向</translation>
+        <translation>反向</translation>
     </message>
     <message>
         <source>optimizer</source>
-        <translation type="unfinished">优化器阶段</translation>
+        <translation>优化器</translation>
     </message>
     <message>
         <source>allocated</source>
@@ -2153,159 +2153,159 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>reserved</source>
-        <translation type="unfinished">已预留</translation>
+        <translation>已预留</translation>
     </message>
     <message>
         <source>device</source>
-        <translation type="unfinished"></translation>
+        <translation>设备</translation>
     </message>
     <message>
         <source>component at the peak of the fullest stage</source>
-        <translation type="unfinished"></translation>
+        <translation>占用最多的级在峰值时的组成</translation>
     </message>
     <message>
         <source>bytes</source>
-        <translation type="unfinished"></translation>
+        <translation>字节</translation>
     </message>
     <message>
         <source>Measured peaks</source>
-        <translation type="unfinished"></translation>
+        <translation>实测峰值</translation>
     </message>
     <message>
         <source>phase</source>
-        <translation type="unfinished"></translation>
+        <translation>阶段</translation>
     </message>
     <message>
         <source>step</source>
-        <translation type="unfinished"></translation>
+        <translation>步</translation>
     </message>
     <message>
         <source>rank</source>
-        <translation type="unfinished"></translation>
+        <translation>rank</translation>
     </message>
     <message>
         <source>place</source>
-        <translation type="unfinished"></translation>
+        <translation>位置</translation>
     </message>
     <message>
         <source>Findings</source>
-        <translation type="unfinished">诊断</translation>
+        <translation>诊断结果</translation>
     </message>
     <message>
         <source>Formulas with the numbers in them</source>
-        <translation type="unfinished"></translation>
+        <translation>代入数值的公式</translation>
     </message>
     <message>
         <source>term</source>
-        <translation type="unfinished"></translation>
+        <translation>项</translation>
     </message>
     <message>
         <source>formula</source>
-        <translation type="unfinished"></translation>
+        <translation>公式</translation>
     </message>
     <message>
         <source>numbers</source>
-        <translation type="unfinished"></translation>
+        <translation>代入</translation>
     </message>
     <message>
         <source>value</source>
-        <translation type="unfinished"></translation>
+        <translation>值</translation>
     </message>
     <message>
         <source>The same at the terminal</source>
-        <translation type="unfinished"></translation>
+        <translation>在终端得到相同结果</translation>
     </message>
     <message>
         <source>Logits make the peak: %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>峰值主要来自 logits：%2 中的 %1</translation>
     </message>
     <message>
         <source>Scores for each of the %1 vocabulary entries and every token take more than all layers keep, and recompute does not touch them. A fused or chunked loss, a smaller micro-batch or splitting the vocabulary over tensor parallel ranks does.</source>
-        <translation type="unfinished"></translation>
+        <translation>每个 token 对 %1 个词表项的分数，比所有层保留的还多，而重计算对它们不起作用。融合或分块的损失、更小的微批次，或在张量并行 rank 间切分词表才有用。</translation>
     </message>
     <message>
         <source>Stage %1 holds %2 more than a typical one</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 级比一般的级多占 %2</translation>
     </message>
     <message>
         <source>The first stage has the most micro-batches in flight, and the embedding. Fewer layers on it even the stages out.</source>
-        <translation type="unfinished"></translation>
+        <translation>第一级的在途微批次最多，还有词嵌入。减少它的层数可以让各级更均衡。</translation>
     </message>
     <message>
         <source>The last stage has the output layer and the loss. Fewer layers on it even the stages out.</source>
-        <translation type="unfinished"></translation>
+        <translation>最后一级有输出层和损失。减少它的层数可以让各级更均衡。</translation>
     </message>
     <message>
         <source>One layer fewer on stage %1</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 级减少一层</translation>
     </message>
     <message>
         <source>The frozen language model still keeps %1 of activations</source>
-        <translation type="unfinished"></translation>
+        <translation>冻结的语言模型仍保留 %1 的激活值</translation>
     </message>
     <message>
         <source>The projector or the image encoder is trained, and its gradient has to pass backward through every frozen layer. Freezing saves gradients and optimizer state there, but what the layers need for the input&apos;s gradient stays. Recompute helps.</source>
-        <translation type="unfinished"></translation>
+        <translation>投影层或图像编码器参与训练，它的梯度要反向穿过每个冻结层。冻结省下了那里的梯度和优化器状态，但计算输入梯度所需的部分仍要保留。重计算有帮助。</translation>
     </message>
     <message>
         <source>The log and the estimate differ by %1</source>
-        <translation type="unfinished"></translation>
+        <translation>日志与估算相差 %1</translation>
     </message>
     <message>
         <source>Measured %1, estimated %2. No single other setting explains it. See whether the config is the one that ran, whether samples are as long as the config says, and which implementation runs.</source>
-        <translation type="unfinished"></translation>
+        <translation>实测 %1，估算 %2。没有任何单个设置能解释。请确认运行的是否就是这份配置、样本是否与配置中一样长，以及运行的是哪种实现。</translation>
     </message>
     <message>
         <source>The log looks as if %1</source>
-        <translation type="unfinished"></translation>
+        <translation>从日志看，似乎%1</translation>
     </message>
     <message>
         <source>Measured %1, estimated %2; with that setting the estimate meets all measured peaks within %3 %. The command line or another file may have overridden the config.</source>
-        <translation type="unfinished"></translation>
+        <translation>实测 %1，估算 %2；换成该设置后，估算与所有实测峰值相差不超过 %3 %。命令行或其他文件可能覆盖了配置。</translation>
     </message>
     <message>
         <source>No framework can run this, so there is nothing to estimate until it is changed.</source>
-        <translation type="unfinished"></translation>
+        <translation>没有框架能这样运行，修改之前无从估算。</translation>
     </message>
     <message>
         <source>The peak grows by %1 per 100 steps</source>
-        <translation type="unfinished"></translation>
+        <translation>峰值每 100 步增长 %1</translation>
     </message>
     <message>
         <source>A run with samples of one length peaks alike in every step. Either the samples get longer, or tensors are kept from step to step: losses or outputs collected with their graph are the usual ones (use .item() or .detach()).</source>
-        <translation type="unfinished"></translation>
+        <translation>样本等长的运行每步峰值相同。要么样本变长了，要么有张量逐步累积：常见的是连同计算图一起收集的损失或输出（请用 .item() 或 .detach()）。</translation>
     </message>
     <message>
         <source>The first step peaks %1 below the others</source>
-        <translation type="unfinished"></translation>
+        <translation>第一步的峰值比其他步低 %1</translation>
     </message>
     <message>
         <source>Adam&apos;s moments are made in the first optimizer step, so a run that survives one step can still run out of memory in the second. Judge by a later step.</source>
-        <translation type="unfinished"></translation>
+        <translation>Adam 的动量在第一次优化器步骤中才创建，因此撑过第一步的运行仍可能在第二步显存不足。请以后面的步为准。</translation>
     </message>
     <message>
         <source>estimated: %1 in the first step, %2 later</source>
-        <translation type="unfinished"></translation>
+        <translation>估算：第一步 %1，之后 %2</translation>
     </message>
     <message>
         <source>Step %1 peaks %2 above the usual %3</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 步的峰值比通常的 %3 高出 %2</translation>
     </message>
     <message>
         <source>%1 of %2 steps do. One long sample, or one with many images, decides the peak: cut or bucket the samples by length, or plan for the longest.</source>
-        <translation type="unfinished"></translation>
+        <translation>%2 步中有 %1 步如此。峰值由一个长样本或图像很多的样本决定：请截断样本或按长度分桶，或按最长的样本规划。</translation>
     </message>
     <message>
         <source>The log does not say which rank it is of</source>
-        <translation type="unfinished"></translation>
+        <translation>日志没有说明属于哪个 rank</translation>
     </message>
     <message>
         <source>The log shows rank %1 alone</source>
-        <translation type="unfinished"></translation>
+        <translation>日志只有 rank %1</translation>
     </message>
     <message>
         <source>Each of the %1 pipeline stages has its own peak, so another rank may be the one that runs out of memory. Compare with that stage&apos;s estimate, and log the first and the last stage.</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 个流水线级各有自己的峰值，显存不足的可能是另一个 rank。请与该级的估算比较，并记录第一级和最后一级的日志。</translation>
     </message>
     <message>
         <source>the pipeline layout has more layers than any model</source>
@@ -2413,23 +2413,23 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>not a JSON object, left out</source>
-        <translation type="unfinished"></translation>
+        <translation>不是 JSON 对象，已略过</translation>
     </message>
     <message>
         <source>a loss without a step, left out</source>
-        <translation type="unfinished"></translation>
+        <translation>有损失而没有步数，已略过</translation>
     </message>
     <message>
         <source>a line of more than 64 MiB: these are not JSON lines</source>
-        <translation type="unfinished"></translation>
+        <translation>有一行超过 64 MiB：这不是 JSON Lines 文件</translation>
     </message>
     <message>
         <source>cannot be read: %1</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取：%1</translation>
     </message>
     <message>
         <source>no line is a JSON object with a step and a loss</source>
-        <translation type="unfinished"></translation>
+        <translation>没有任何一行是带有步数和损失的 JSON 对象</translation>
     </message>
     <message>
         <source>the file ends inside this event; it may still be being written</source>
@@ -2981,55 +2981,55 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>Out of memory on rank %1, asking for %2</source>
-        <translation type="unfinished"></translation>
+        <translation>rank %1 显存不足，当时申请 %2</translation>
     </message>
     <message>
         <source>Out of memory, asking for %1</source>
-        <translation type="unfinished"></translation>
+        <translation>显存不足，当时申请 %1</translation>
     </message>
     <message>
         <source>Out of memory</source>
-        <translation type="unfinished"></translation>
+        <translation>显存不足</translation>
     </message>
     <message>
         <source>stage %1, estimated: %2 allocated at its peak in %3</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 级，估算：峰值在 %3，已分配 %2</translation>
     </message>
     <message>
         <source>The message says no amounts.</source>
-        <translation type="unfinished"></translation>
+        <translation>这条消息没有给出数量。</translation>
     </message>
     <message>
         <source>it failed in %1</source>
-        <translation type="unfinished"></translation>
+        <translation>在 %1 中失败</translation>
     </message>
     <message>
         <source>the message</source>
-        <translation type="unfinished"></translation>
+        <translation>该消息</translation>
     </message>
     <message>
         <source>%1 of the GPU are taken outside PyTorch&apos;s allocator</source>
-        <translation type="unfinished"></translation>
+        <translation>GPU 上有 %1 在 PyTorch 分配器之外被占用</translation>
     </message>
     <message>
         <source>A CUDA context with its kernels takes 0.4 to 0.6 GiB, NCCL some hundred MiB for every communicator. Look for other processes on this GPU (nvidia-smi), a context on GPU 0 for every rank, or CUDA graphs and libraries with pools of their own.</source>
-        <translation type="unfinished"></translation>
+        <translation>CUDA 上下文及其核函数占 0.4 到 0.6 GiB，每个 NCCL 通信器占几百 MiB。请检查此 GPU 上的其他进程（nvidia-smi）、每个 rank 都在 GPU 0 上建立的上下文，或自带内存池的 CUDA graph 和库。</translation>
     </message>
     <message>
         <source>%1 taken on the device, %2 reserved</source>
-        <translation type="unfinished"></translation>
+        <translation>设备上占用 %1，已预留 %2</translation>
     </message>
     <message>
         <source>The run had %1 = %2, the config says %3</source>
-        <translation type="unfinished"></translation>
+        <translation>运行时 %1 = %2，配置中是 %3</translation>
     </message>
     <message>
         <source>The arguments that the log lists are what took effect. A flag on the command line, a later file or a rule of the framework overrode the config.</source>
-        <translation type="unfinished"></translation>
+        <translation>日志列出的参数才是实际生效的。命令行参数、后加载的文件或框架的规则覆盖了配置。</translation>
     </message>
     <message>
         <source>Take the log&apos;s %1</source>
-        <translation type="unfinished"></translation>
+        <translation>采用日志中的 %1</translation>
     </message>
     <message>
         <source>The log gives amounts as shares of the device or as what was left free, and does not say how large the device is</source>
@@ -3535,59 +3535,59 @@ Open a log and its config to have both compared.</source>
     <name>headroom::LogPanel</name>
     <message>
         <source>Match case</source>
-        <translation type="unfinished"></translation>
+        <translation>区分大小写</translation>
     </message>
     <message>
         <source>Previous match</source>
-        <translation type="unfinished"></translation>
+        <translation>上一处</translation>
     </message>
     <message>
         <source>Next match</source>
-        <translation type="unfinished"></translation>
+        <translation>下一处</translation>
     </message>
     <message>
         <source>File</source>
-        <translation type="unfinished"></translation>
+        <translation>文件</translation>
     </message>
     <message>
         <source>Line</source>
-        <translation type="unfinished">行</translation>
+        <translation>行</translation>
     </message>
     <message>
         <source>Go to line</source>
-        <translation type="unfinished"></translation>
+        <translation>转到行</translation>
     </message>
     <message>
         <source>Find in the text</source>
-        <translation type="unfinished"></translation>
+        <translation>在文本中查找</translation>
     </message>
     <message>
         <source>not found</source>
-        <translation type="unfinished"></translation>
+        <translation>未找到</translation>
     </message>
     <message>
         <source>copied the first %1 lines</source>
-        <translation type="unfinished"></translation>
+        <translation>已复制前 %1 行</translation>
     </message>
     <message>
         <source>Open a log to read it here, at the lines of its measurements.</source>
-        <translation type="unfinished"></translation>
+        <translation>打开日志后可在此阅读，并定位到各测量所在的行。</translation>
     </message>
     <message>
         <source>reading on to the line…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在读到该行…</translation>
     </message>
     <message>
         <source>line %1 of %2</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 行，共 %2 行</translation>
     </message>
     <message>
         <source>%1 lines</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 行</translation>
     </message>
     <message>
         <source>searching…</source>
-        <translation type="unfinished"></translation>
+        <translation>正在搜索…</translation>
     </message>
 </context>
 <context>
@@ -4173,48 +4173,48 @@ Open a config, or choose a model.</source>
     <name>headroom::TextFile</name>
     <message>
         <source>the file is compressed</source>
-        <translation type="unfinished"></translation>
+        <translation>文件是压缩的</translation>
     </message>
     <message>
         <source>the file is UTF-16</source>
-        <translation type="unfinished"></translation>
+        <translation>文件是 UTF-16 编码</translation>
     </message>
     <message>
         <source>the file is binary</source>
-        <translation type="unfinished"></translation>
+        <translation>文件是二进制的</translation>
     </message>
     <message>
         <source>%1 cannot be read: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>无法读取 %1：%2。</translation>
     </message>
     <message>
         <source>The text of %1 is not shown: %2.</source>
-        <translation type="unfinished"></translation>
+        <translation>不显示 %1 的文本：%2。</translation>
     </message>
 </context>
 <context>
     <name>headroom::TextView</name>
     <message>
         <source>Text of the file</source>
-        <translation type="unfinished"></translation>
+        <translation>文件文本</translation>
     </message>
     <message>
         <source>Line %1: %2</source>
-        <translation type="unfinished"></translation>
+        <translation>第 %1 行：%2</translation>
     </message>
     <message numerus="yes">
         <source>… %n more byte(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>… 还有 %n 个字节</numerusform>
         </translation>
     </message>
     <message>
         <source>&amp;Copy</source>
-        <translation type="unfinished"></translation>
+        <translation>复制(&amp;C)</translation>
     </message>
     <message>
         <source>Select &amp;all</source>
-        <translation type="unfinished"></translation>
+        <translation>全选(&amp;A)</translation>
     </message>
 </context>
 <context>
@@ -4384,7 +4384,7 @@ Open a config, or choose a model.</source>
     </message>
     <message>
         <source>Log</source>
-        <translation type="unfinished"></translation>
+        <translation>日志</translation>
     </message>
 </context>
 <context>
