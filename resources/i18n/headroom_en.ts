@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US" sourcelanguage="en">
 <context>
+    <name>headroom::ChannelsPanel</name>
+    <message numerus="yes">
+        <source>%1 lines at most: %n left out</source>
+        <translation>
+            <numerusform>%1 lines at most: %n left out</numerusform>
+            <numerusform>%1 lines at most: %n left out</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>headroom::DiffPanel</name>
     <message numerus="yes">
         <source>%1, %n changed line(s); everything else stays to the byte</source>
@@ -71,6 +81,40 @@
             <numerusform>maximum of %n ranks</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>headroom::PeaksPlot</name>
+    <message numerus="yes">
+        <source>A %1 → B %2 · %n step(s)</source>
+        <translation>
+            <numerusform>A %1 → B %2 · %n step</numerusform>
+            <numerusform>A %1 → B %2 · %n steps</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>headroom::RanksChart</name>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n rank</numerusform>
+            <numerusform>%n ranks</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>headroom::StagesChart</name>
@@ -86,9 +130,9 @@
     <name>headroom::TextView</name>
     <message numerus="yes">
         <source>… %n more byte(s)</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>… %n more byte</numerusform>
+            <numerusform>… %n more bytes</numerusform>
         </translation>
     </message>
 </context>

@@ -267,6 +267,94 @@
         <source>Re&amp;load</source>
         <translation>重新加载(&amp;L)</translation>
     </message>
+    <message>
+        <source>Save chart &amp;image…</source>
+        <translation>保存图表图像(&amp;I)…</translation>
+    </message>
+    <message>
+        <source>Saves the measured peaks as PNG, PDF or SVG</source>
+        <translation>将实测峰值保存为 PNG、PDF 或 SVG</translation>
+    </message>
+    <message>
+        <source>Save &amp;values in view…</source>
+        <translation>保存视图中的数值(&amp;V)…</translation>
+    </message>
+    <message>
+        <source>Saves the steps in view as comma-separated values</source>
+        <translation>将视图中的各步保存为逗号分隔的数值</translation>
+    </message>
+    <message>
+        <source>Copy c&amp;hart</source>
+        <translation>复制图表(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Copies a picture of the measured peaks</source>
+        <translation>复制实测峰值的图像</translation>
+    </message>
+    <message>
+        <source>Marker &amp;A at cursor</source>
+        <translation>在光标处放置标记 A(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Puts marker A to the cursor&apos;s step, or takes it away</source>
+        <translation>将标记 A 放到光标所在的步，或将其移除</translation>
+    </message>
+    <message>
+        <source>&amp;Marker B at cursor</source>
+        <translation>在光标处放置标记 B(&amp;M)</translation>
+    </message>
+    <message>
+        <source>Puts marker B to the cursor&apos;s step; the differences to A are shown</source>
+        <translation>将标记 B 放到光标所在的步，并显示与 A 的差值</translation>
+    </message>
+    <message>
+        <source>Clear mar&amp;kers</source>
+        <translation>清除标记(&amp;K)</translation>
+    </message>
+    <message>
+        <source>Takes both markers away</source>
+        <translation>移除两个标记</translation>
+    </message>
+    <message>
+        <source>Follow &amp;log</source>
+        <translation>跟随日志(&amp;L)</translation>
+    </message>
+    <message>
+        <source>Keeps the newest steps in view while the log grows</source>
+        <translation>日志增长时始终显示最新的步</translation>
+    </message>
+    <message>
+        <source>Li&amp;nk charts</source>
+        <translation>联动图表(&amp;N)</translation>
+    </message>
+    <message>
+        <source>The heat map of the ranks covers the steps in view, else all</source>
+        <translation>各 rank 的热力图只覆盖视图中的步，否则覆盖全部</translation>
+    </message>
+    <message>
+        <source>Lo&amp;g y</source>
+        <translation>对数 y 轴(&amp;G)</translation>
+    </message>
+    <message>
+        <source>A logarithmic axis for the amounts</source>
+        <translation>显存量使用对数轴</translation>
+    </message>
+    <message>
+        <source>Step time and &amp;speed</source>
+        <translation>步时间与速度(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Step time, tokens per second and loss below the peaks</source>
+        <translation>在峰值下方显示步时间、每秒 token 数和损失</translation>
+    </message>
+    <message>
+        <source>&amp;Channels…</source>
+        <translation>通道(&amp;C)…</translation>
+    </message>
+    <message>
+        <source>Chooses the lines of the chart by phase, rank and kind</source>
+        <translation>按阶段、rank 和种类选择图表中的线</translation>
+    </message>
 </context>
 <context>
     <name>Choices</name>
@@ -3063,6 +3151,98 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
 </context>
 <context>
+    <name>headroom::ChannelsModel</name>
+    <message>
+        <source>all phases</source>
+        <translation>所有阶段</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message>
+        <source>all, maximum</source>
+        <translation>全部，最大值</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>Rank</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>种类</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ChannelsPanel</name>
+    <message>
+        <source>Rank of the chart</source>
+        <translation>图表的 rank</translation>
+    </message>
+    <message>
+        <source>Whose values the chart shows: the largest of all ranks, or those of one</source>
+        <translation>图表显示谁的数值：所有 rank 的最大值，或某一个 rank 的值</translation>
+    </message>
+    <message>
+        <source>Filter: backward rank 3</source>
+        <translation>筛选：backward rank 3</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Lines of the chart</source>
+        <translation>图表中的线</translation>
+    </message>
+    <message>
+        <source>Show listed</source>
+        <translation>显示所列</translation>
+    </message>
+    <message>
+        <source>Hide listed</source>
+        <translation>隐藏所列</translation>
+    </message>
+    <message>
+        <source>As at first</source>
+        <translation>恢复初始</translation>
+    </message>
+    <message>
+        <source>Maximum of all ranks</source>
+        <translation>所有 rank 的最大值</translation>
+    </message>
+    <message>
+        <source>Rank %1</source>
+        <translation>Rank %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 lines at most: %n left out</source>
+        <translation>
+            <numerusform>最多 %1 条线：略去 %n 条</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>headroom::ChartExport</name>
     <message>
         <source>PNG image (*.png)</source>
@@ -3103,6 +3283,14 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Copy &amp;values</source>
         <translation>复制数值(&amp;V)</translation>
+    </message>
+    <message>
+        <source>Save values</source>
+        <translation>保存数值</translation>
+    </message>
+    <message>
+        <source>Comma-separated values (*.csv)</source>
+        <translation>逗号分隔的数值 (*.csv)</translation>
     </message>
 </context>
 <context>
@@ -3616,6 +3804,22 @@ Open a log and its config to have both compared.</source>
             <numerusform>%n 行未能理解 · 问题</numerusform>
         </translation>
     </message>
+    <message>
+        <source>Follow</source>
+        <translation>跟随</translation>
+    </message>
+    <message>
+        <source>Link</source>
+        <translation>联动</translation>
+    </message>
+    <message>
+        <source>Log y</source>
+        <translation>对数 y</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>速度</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Menus</name>
@@ -3673,6 +3877,25 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::MetricStrips</name>
+    <message>
+        <source>step time</source>
+        <translation>步时间</translation>
+    </message>
+    <message>
+        <source>tokens/s</source>
+        <translation>token/s</translation>
+    </message>
+    <message>
+        <source>loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 秒</translation>
     </message>
 </context>
 <context>
@@ -3796,10 +4019,6 @@ Open a log and its config to have both compared.</source>
         <translation>全部，取最大值</translation>
     </message>
     <message>
-        <source>reserved</source>
-        <translation>已预留</translation>
-    </message>
-    <message>
         <source>No log open.
 Open a train.log, or drop one on the window.</source>
         <translation>没有打开的日志。
@@ -3866,6 +4085,16 @@ Headroom 查找写明所属阶段、步数
     <message>
         <source>Capacity %1.</source>
         <translation>容量 %1。</translation>
+    </message>
+    <message>
+        <source>Save &amp;values…</source>
+        <translation>保存数值(&amp;V)…</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>另有 %n 条</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3936,6 +4165,26 @@ Headroom 查找写明所属阶段、步数
         <source>reserved</source>
         <translation>已预留</translation>
     </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>A %1 → B %2 · %n step(s)</source>
+        <translation>
+            <numerusform>A %1 → B %2 · %n 步</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>另有 %n 条</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>headroom::ProblemsModel</name>
@@ -3992,6 +4241,92 @@ Headroom 查找写明所属阶段、步数
     <message>
         <source>reading %1… %2 %</source>
         <translation>正在读取 %1… %2 %</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::RanksChart</name>
+    <message>
+        <source>Peak per rank</source>
+        <translation>各 rank 的峰值</translation>
+    </message>
+    <message>
+        <source>by phase</source>
+        <translation>按阶段</translation>
+    </message>
+    <message>
+        <source>by step</source>
+        <translation>按步</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>列</translation>
+    </message>
+    <message>
+        <source>Save &amp;values…</source>
+        <translation>保存数值(&amp;V)…</translation>
+    </message>
+    <message>
+        <source>No log open.
+Open the logs of a run to compare its ranks.</source>
+        <translation>没有打开日志。
+打开一次运行的日志以比较其各个 rank。</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rank(s)</source>
+        <translation>
+            <numerusform>%n 个 rank</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>all steps</source>
+        <translation>所有步</translation>
+    </message>
+    <message>
+        <source>the steps in view</source>
+        <translation>视图中的步</translation>
+    </message>
+    <message>
+        <source>most %1</source>
+        <translation>最大 %1</translation>
+    </message>
+    <message>
+        <source>most %1 on rank %2</source>
+        <translation>最大 %1，在 rank %2</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::RanksPlot</name>
+    <message>
+        <source>steps %1 to %2</source>
+        <translation>第 %1 至 %2 步</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>no measurement</source>
+        <translation>无测量</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>of capacity</source>
+        <translation>占容量</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>line %1</source>
+        <translation>第 %1 行</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
     </message>
 </context>
 <context>
@@ -4385,6 +4720,10 @@ Open a config, or choose a model.</source>
     <message>
         <source>Log</source>
         <translation>日志</translation>
+    </message>
+    <message>
+        <source>Channels</source>
+        <translation>通道</translation>
     </message>
 </context>
 <context>

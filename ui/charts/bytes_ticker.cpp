@@ -39,6 +39,24 @@ QString BytesTicker::getTickLabel(double tick, const QLocale& locale, QChar, int
     return locale.toString(tick * m_unit.perGib, 'f', m_decimals);
 }
 
+LogBytesTicker::LogBytesTicker()
+{
+    setLogBase(2);
+    setSubTickCount(0);
+    setTickCount(8);
+}
+
+QVector<double> LogBytesTicker::createTickVector(double tickStep, const QCPRange& range)
+{
+    m_unit = BytesTicker::unitFor(range.upper);
+    return QCPAxisTickerLog::createTickVector(tickStep, range);
+}
+
+QString LogBytesTicker::getTickLabel(double tick, const QLocale& locale, QChar, int)
+{
+    return locale.toString(tick * m_unit.perGib, 'g', 4);
+}
+
 StepTicker::StepTicker()
 {
     setTickCount(8);

@@ -30,6 +30,20 @@ private:
     int m_decimals = 0;
 };
 
+/// The same on a logarithmic axis: ticks at powers of two.
+class LogBytesTicker : public QCPAxisTickerLog
+{
+public:
+    LogBytesTicker();
+
+protected:
+    QVector<double> createTickVector(double tickStep, const QCPRange& range) override;
+    QString getTickLabel(double tick, const QLocale& locale, QChar format, int precision) override;
+
+private:
+    BytesTicker::Unit m_unit{u"GiB", 1};
+};
+
 /// Whole steps only, with the locale's digit groups.
 class StepTicker : public QCPAxisTicker
 {

@@ -36,7 +36,7 @@ bool paintVectors(QWidget& chart, PlotCanvas& plot, QPaintDevice& device)
         return false;
     painter.fillRect(chart.rect(), Theme::current().window);
     for (QWidget* child : chart.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
-        if (child != &plot && child->isVisibleTo(&chart))
+        if (child != &plot && child->isVisibleTo(&chart) && !child->property(notInPictures).toBool())
             child->render(&painter, child->pos(), QRegion(), QWidget::DrawChildren);
     }
     painter.translate(plot.pos());
@@ -79,7 +79,17 @@ QString fileFilters()
     return filters.join(QStringLiteral(";;"));
 }
 
-void askAndSave(QWidget& chart, PlotCanvas& plot, const QString& fileName)
+tl::expected<void, QString> writeFile(const QString& path, const QByteArray& content)
+{
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size() || !file.commit())
+        return tl::unexpected(Exporter::tr("%1: %2.").arg(path, file.errorString()));
+    return {};
+}
+
+} // namespace
+
+void askAndSaveChart(QWidget& chart, PlotCanvas& plot, const QString& fileName)
 {
     QString filter;
     QString path = QFileDialog::getSaveFileName(&chart, Exporter::tr("Save image"), fileName, fileFilters(), &filter);
@@ -91,7 +101,27 @@ void askAndSave(QWidget& chart, PlotCanvas& plot, const QString& fileName)
         QMessageBox::warning(&chart, Exporter::tr("Save image"), saved.error());
 }
 
-} // namespace
+void copyChart(QWidget& chart, PlotCanvas& plot)
+{
+    QApplication::clipboard()->setImage(chartImage(chart, plot, 2));
+}
+
+tl::expected<void, QString> saveText(const QString& text, const QString& path)
+{
+    return writeFile(path, text.toUtf8());
+}
+
+void askAndSaveText(QWidget& parent, const QString& text, const QString& fileName)
+{
+    QString path = QFileDialog::getSaveFileName(&parent, Exporter::tr("Save values"), fileName,
+                                                Exporter::tr("Comma-separated values (*.csv)"));
+    if (path.isEmpty())
+        return;
+    if (QFileInfo(path).suffix().isEmpty())
+        path += u".csv";
+    if (const auto saved = saveText(text, path); !saved)
+        QMessageBox::warning(&parent, Exporter::tr("Save values"), saved.error());
+}
 
 QImage chartImage(QWidget& chart, PlotCanvas& plot, double scale)
 {
@@ -101,6 +131,11 @@ QImage chartImage(QWidget& chart, PlotCanvas& plot, double scale)
     plot.setExportPixelRatio(scale);
     chart.render(&image);
     plot.setExportPixelRatio(0);
+    QPainter painter(&image);
+    for (const QWidget* child : chart.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly)) {
+        if (child->property(notInPictures).toBool() && child->isVisibleTo(&chart))
+            painter.fillRect(child->geometry(), Theme::current().window);
+    }
     return image;
 }
 
@@ -122,19 +157,16 @@ tl::expected<void, QString> saveChart(QWidget& chart, PlotCanvas& plot, const QS
         return tl::unexpected(Exporter::tr("%1: charts are saved as .png, .pdf or .svg.").arg(path));
     if (!isDrawn || content.size() == 0)
         return tl::unexpected(Exporter::tr("%1: the chart could not be drawn.").arg(path));
-    QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(content.data()) != content.size() || !file.commit())
-        return tl::unexpected(Exporter::tr("%1: %2.").arg(path, file.errorString()));
-    return {};
+    return writeFile(path, content.data());
 }
 
 void addExportActions(QMenu& menu, QWidget& chart, PlotCanvas& plot, const QString& fileName,
                       const std::function<QString()>& values)
 {
     menu.addAction(symbolIcon(Symbol::Copy), Exporter::tr("&Copy image"), &chart,
-                   [&] { QApplication::clipboard()->setImage(chartImage(chart, plot, 2)); });
+                   [&chart, &plot] { copyChart(chart, plot); });
     menu.addAction(symbolIcon(Symbol::Save), Exporter::tr("&Save image…"), &chart,
-                   [&chart, &plot, fileName] { askAndSave(chart, plot, fileName); });
+                   [&chart, &plot, fileName] { askAndSaveChart(chart, plot, fileName); });
     menu.addAction(Exporter::tr("Copy &values"), &chart, [values] { QApplication::clipboard()->setText(values()); });
 }
 

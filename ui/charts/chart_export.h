@@ -22,6 +22,16 @@ class PlotCanvas;
 /// Writes PNG, PDF or (where Qt has it) SVG by the suffix of `path`, atomically. The error is a sentence for the user.
 [[nodiscard]] tl::expected<void, QString> saveChart(QWidget& chart, PlotCanvas& plot, const QString& path);
 
+/// Children of a chart with this dynamic property are for the hand, not for the picture.
+constexpr const char* notInPictures = "notInPictures";
+
+/// Asks for a name, `fileName` at first, and says what went wrong.
+void askAndSaveChart(QWidget& chart, PlotCanvas& plot, const QString& fileName);
+void copyChart(QWidget& chart, PlotCanvas& plot);
+/// Writes UTF-8 atomically. The error is a sentence for the user.
+[[nodiscard]] tl::expected<void, QString> saveText(const QString& text, const QString& path);
+void askAndSaveText(QWidget& parent, const QString& text, const QString& fileName);
+
 /// Copy image, Save image…, Copy values.
 void addExportActions(QMenu& menu, QWidget& chart, PlotCanvas& plot, const QString& fileName,
                       const std::function<QString()>& values);

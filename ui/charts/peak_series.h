@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runlog/run.h"
+#include "workspace/channel.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,12 +34,34 @@ struct PhaseLine
     StepLine line;
 };
 
+/// A line the user added to the ones that are there at first.
+struct ChannelLine
+{
+    Channel channel;
+    std::optional<std::uint8_t> phase; ///< index into Run::phaseNames; none: over phases
+    StepLine line;
+};
+
+enum class Metric : std::uint8_t { StepTime, TokensPerSecond, Loss };
+
+/// What a log says of its steps besides memory; of several records of a step the last that says it.
+struct MetricLine
+{
+    Metric metric = Metric::StepTime;
+    std::vector<std::uint32_t> steps; ///< ascending
+    std::vector<double> values; ///< finite; seconds, tokens per second, or as the log has it
+
+    [[nodiscard]] std::optional<std::size_t> holdLast(std::int64_t step) const;
+};
+
 /// What the peaks chart draws.
 struct PeakSeries
 {
     std::vector<PhaseLine> phases; ///< those that occur, in the order of Run::phaseNames
     StepLine reserved; ///< largest over phases
     StepLine overall; ///< largest allocated over phases
+    std::vector<ChannelLine> added; ///< of the channels asked for, those that occur
+    std::vector<MetricLine> metrics; ///< those that occur
     std::vector<std::int32_t> ranks; ///< all ranks of the run, whichever was asked for
     std::optional<int> rank;
 
@@ -47,9 +70,12 @@ struct PeakSeries
     [[nodiscard]] std::int64_t lastStep() const { return isEmpty() ? 0 : overall.steps.back(); }
 };
 
-/// Gathers a Run per phase and step: the maximum over ranks, or one rank's values. Linear for records in step order,
-/// sorting otherwise. Pure: may run on any thread.
-[[nodiscard]] PeakSeries makePeakSeries(const Run& run, std::optional<int> rank = {});
+/// Gathers a Run per phase and step: the maximum over ranks, or one rank's values, and the lines of `added`. Linear for
+/// records in step order, sorting otherwise. Pure: may run on any thread.
+[[nodiscard]] PeakSeries makePeakSeries(const Run& run, std::optional<int> rank = {},
+                                        const std::vector<Channel>& added = {});
+/// Of all ranks, or of one where it tells.
+[[nodiscard]] std::vector<MetricLine> makeMetricLines(const Run& run, std::optional<int> rank = {});
 
 /// The points of `line` that keep its shape in `bins` columns: the least and the largest value of each column, so that
 /// a spike of one sample stays.

@@ -14,6 +14,7 @@
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <QtConcurrent>
 
@@ -23,7 +24,7 @@ namespace headroom {
 
 namespace {
 
-constexpr int reservedId = 256; // legend entries of phases have the phase's number
+constexpr std::size_t mostAddedEntries = 6; // of lines the user added; the channel list has them all
 constexpr std::size_t preparedAtOnce = 50'000; // below, gathering is faster than a thread's round trip
 constexpr double keyZoom = 0.7;
 
@@ -44,14 +45,14 @@ PeaksChart::PeaksChart(QWidget* parent)
     layout->setSpacing(4);
     layout->addWidget(m_title);
     layout->addWidget(m_plot, 1);
-    layout->addWidget(m_legend);
+    m_foot = new QHBoxLayout;
+    m_foot->setSpacing(2);
+    m_foot->addWidget(m_legend, 1);
+    layout->addLayout(m_foot);
 
     connect(m_plot, &PeaksPlot::recordActivated, this, &PeaksChart::recordActivated);
     connect(m_legend, &ChartLegend::toggled, this, [this](int id, bool isChecked) {
-        if (id == reservedId)
-            m_plot->setReservedVisible(isChecked);
-        else
-            m_plot->setPhaseVisible(static_cast<std::uint8_t>(id), isChecked);
+        m_view->setShown(m_plot->lines()[static_cast<std::size_t>(id)].channel, isChecked);
     });
     connect(&m_watcher, &QFutureWatcherBase::finished, this, [this] {
         if (m_outdated)
@@ -87,6 +88,7 @@ void PeaksChart::setViewState(ViewState* view)
     m_view = view;
     m_plot->setViewState(view);
     connect(view, &ViewState::rankChanged, this, &PeaksChart::prepare);
+    connect(view, &ViewState::channelsChanged, this, &PeaksChart::updateChannels);
     if (view != m_ownView)
         connect(view, &QObject::destroyed, this, [this] {
             m_view = nullptr;
@@ -97,13 +99,42 @@ void PeaksChart::setViewState(ViewState* view)
 
 void PeaksChart::setPhaseVisible(std::uint8_t phase, bool visible)
 {
-    m_plot->setPhaseVisible(phase, visible);
-    updateLegend();
+    const Run names; // the usual ones, while nothing is open
+    m_view->setShown({(m_run ? *m_run : names).phaseNames.at(phase), Channel::overRanks, false}, visible);
 }
 
 void PeaksChart::setReservedVisible(bool visible)
 {
-    m_plot->setReservedVisible(visible);
+    m_view->setShown({{}, Channel::overRanks, true}, visible);
+}
+
+void PeaksChart::addSwitch(QAction* action)
+{
+    auto* button = new QToolButton(this);
+    button->setDefaultAction(action);
+    button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    button->setProperty("quiet", true);
+    button->setProperty(notInPictures, true);
+    button->setVisible(!m_series->isEmpty());
+    m_foot->addWidget(button, 0, Qt::AlignTop);
+    m_switches.push_back(button);
+}
+
+void PeaksChart::toggleMarker(ViewState::Marker which)
+{
+    const auto cursor = m_view->cursor();
+    if (!cursor || m_series->isEmpty())
+        return;
+    // A step that the log has: values are compared, not what is held between them.
+    const auto at = m_series->overall.holdLast(*cursor);
+    const qint64 step = at ? m_series->overall.steps[*at] : m_series->overall.steps.front();
+    m_view->setMarker(which, m_view->marker(which) == step ? std::nullopt : std::optional(step));
+}
+
+void PeaksChart::updateChannels()
+{
+    if (m_view->addedChannels() != m_added)
+        prepare();
     updateLegend();
 }
 
@@ -112,16 +143,17 @@ void PeaksChart::prepare()
     m_outdated = m_watcher.isRunning();
     if (m_outdated)
         return; // done again when this one is
-    const auto gather = [](std::shared_ptr<const Run> run, std::optional<int> rank) {
-        auto series = std::make_shared<const PeakSeries>(run ? makePeakSeries(*run, rank) : PeakSeries());
+    m_added = m_view->addedChannels();
+    const auto gather = [](std::shared_ptr<const Run> run, std::optional<int> rank, const std::vector<Channel>& added) {
+        auto series = std::make_shared<const PeakSeries>(run ? makePeakSeries(*run, rank, added) : PeakSeries());
         return Prepared{std::move(run), std::move(series)};
     };
     if (!m_run || m_run->size() < preparedAtOnce) {
-        adopt(gather(m_run, m_view->rank()));
+        adopt(gather(m_run, m_view->rank(), m_added));
         return;
     }
     m_isPreparing = true;
-    m_watcher.setFuture(QtConcurrent::run(gather, m_run, m_view->rank()));
+    m_watcher.setFuture(QtConcurrent::run(gather, m_run, m_view->rank(), m_added));
     updateTexts();
 }
 
@@ -163,6 +195,11 @@ void PeaksChart::keyPressEvent(QKeyEvent* event)
     case Qt::Key_Return:
     case Qt::Key_Enter:
         return activateCursor();
+    case Qt::Key_A:
+    case Qt::Key_B:
+        if (event->modifiers() != Qt::NoModifier)
+            break;
+        return toggleMarker(event->key() == Qt::Key_A ? ViewState::Marker::A : ViewState::Marker::B);
     default:
         break;
     }
@@ -173,6 +210,7 @@ void PeaksChart::contextMenuEvent(QContextMenuEvent* event)
 {
     QMenu menu(this);
     addExportActions(menu, *this, *m_plot, QStringLiteral("peaks.png"), [this] { return values(); });
+    menu.addAction(tr("Save &values…"), this, &PeaksChart::askAndSaveValues)->setEnabled(!m_series->isEmpty());
     menu.addSeparator();
     menu.addAction(symbolIcon(Symbol::Fit), tr("Show &all steps"), m_view, &ViewState::fit)
         ->setEnabled(!m_view->isFitted());
@@ -219,16 +257,23 @@ void PeaksChart::activateCursor()
 
 void PeaksChart::updateLegend()
 {
-    const Theme& theme = Theme::current();
     std::vector<ChartLegend::Entry> entries;
-    for (const PhaseLine& phase : m_series->phases)
-        entries.push_back({phase.phase, QString::fromStdString(phase.name), theme.phase(phase.phase),
-                           ChartLegend::Mark::Line, true, m_plot->isPhaseVisible(phase.phase)});
-    if (!m_series->reserved.isEmpty())
-        entries.push_back({reservedId, tr("reserved"), theme.reserved, ChartLegend::Mark::DashedLine, true,
-                           m_plot->isReservedVisible()});
+    std::size_t added = 0;
+    for (std::size_t i = 0; i < m_plot->lines().size(); ++i) {
+        const PeaksPlot::Drawn& drawn = m_plot->lines()[i];
+        if (!drawn.channel.isShownAtFirst() && (++added > mostAddedEntries || !m_plot->isShown(drawn)))
+            continue;
+        entries.push_back({static_cast<int>(i), drawn.name, drawn.color,
+                           drawn.channel.isReserved ? ChartLegend::Mark::DashedLine : ChartLegend::Mark::Line, true,
+                           m_plot->isShown(drawn)});
+    }
+    if (added > mostAddedEntries)
+        entries.push_back({-1, tr("%n more", nullptr, static_cast<int>(added - mostAddedEntries)), Qt::transparent,
+                           ChartLegend::Mark::Line, false, true});
     m_legend->setEntries(std::move(entries));
     m_legend->setVisible(!m_legend->entries().empty());
+    for (QToolButton* button : m_switches)
+        button->setVisible(!m_series->isEmpty());
 }
 
 void PeaksChart::updateTexts()
@@ -282,44 +327,6 @@ QString PeaksChart::description() const
     if (m_plot->capacity())
         text += u' ' + tr("Capacity %1.").arg(bytesText(*m_plot->capacity(), 1));
     return text;
-}
-
-QString PeaksChart::values() const
-{
-    QString text = QStringLiteral("step");
-    for (const PhaseLine& phase : m_series->phases)
-        text += u"\t%1_bytes"_qs.arg(QString::fromStdString(phase.name));
-    if (!m_series->reserved.isEmpty())
-        text += u"\treserved_bytes"_qs;
-    text += u"\tline\n"_qs;
-    const StepRange range = m_view->range();
-    for (std::size_t i = 0; i < m_series->overall.size(); ++i) {
-        const std::uint32_t step = m_series->overall.steps[i];
-        if (step < range.first || step > range.last)
-            continue;
-        text += QString::number(step);
-        const auto addCell = [&](const StepLine& line) {
-            text += u'\t';
-            if (const auto at = line.holdLast(step); at && line.steps[*at] == step) // nothing made up in between
-                text += QString::number(line.bytes[*at]);
-        };
-        for (const PhaseLine& phase : m_series->phases)
-            addCell(phase.line);
-        if (!m_series->reserved.isEmpty())
-            addCell(m_series->reserved);
-        text += u'\t' + QString::number(m_shown->line[m_series->overall.records[i]]) + u'\n';
-    }
-    return text;
-}
-
-QImage PeaksChart::image(double scale)
-{
-    return chartImage(*this, *m_plot, scale);
-}
-
-tl::expected<void, QString> PeaksChart::saveImage(const QString& path)
-{
-    return saveChart(*this, *m_plot, path);
 }
 
 QSize PeaksChart::sizeHint() const

@@ -4,6 +4,7 @@
 #include "charts/peak_series.h"
 #include "runlog/run.h"
 #include "units/bytes.h"
+#include "workspace/view_state.h"
 
 #include <tl/expected.hpp>
 
@@ -12,17 +13,21 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
+
+class QAction;
+class QHBoxLayout;
+class QToolButton;
 
 namespace headroom {
 
 class ChartLegend;
 class ChartTitle;
 class PeaksPlot;
-class ViewState;
 
 /// Measured peaks per phase over the steps of a run, with the capacity line, a crosshair that reads the last value at
 /// or before it, and an overview strip. Keys: Left/Right move the cursor by a step (Shift: ten), +/− zoom, Home shows
-/// all, Backspace goes back, Return activates the record at the cursor.
+/// all, Backspace goes back, A and B set the markers, Return activates the record at the cursor.
 class PeaksChart : public QWidget
 {
     Q_OBJECT
@@ -44,13 +49,24 @@ public:
 
     void setPhaseVisible(std::uint8_t phase, bool visible);
     void setReservedVisible(bool visible);
+    /// A button of the action in the chart's lower right corner.
+    void addSwitch(QAction* action);
+    /// Marker A or B to the cursor, or away when it stands there.
+    void toggleMarker(ViewState::Marker which);
 
     /// The chart as people see it, title and legend included, at `scale` device pixels per pixel.
     [[nodiscard]] QImage image(double scale = 2);
     /// PNG, PDF, or SVG where Qt has it, by the file's suffix. The error is a sentence for the user.
     [[nodiscard]] tl::expected<void, QString> saveImage(const QString& path);
-    /// The visible steps as tab-separated text: step, bytes of every phase, reserved bytes, line.
+    /// The visible steps as tab-separated text: step, bytes of every phase, reserved bytes, lines the user added, what
+    /// else the steps say, line.
     [[nodiscard]] QString values() const;
+    /// The same as CSV. The error is a sentence for the user.
+    [[nodiscard]] tl::expected<void, QString> saveValues(const QString& path) const;
+    /// Asks for a name first.
+    void askAndSaveImage();
+    void askAndSaveValues();
+    void copyImage();
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -78,6 +94,8 @@ private:
     void moveCursor(int points);
     void activateCursor();
     void updateLegend();
+    void updateChannels();
+    [[nodiscard]] QString values(QChar separator) const;
     void updateTexts();
     [[nodiscard]] QString subtitle() const;
     [[nodiscard]] QString description() const;
@@ -85,6 +103,7 @@ private:
     std::shared_ptr<const Run> m_run; ///< the newest
     std::shared_ptr<const Run> m_shown; ///< the one m_series is of
     std::shared_ptr<const PeakSeries> m_series;
+    std::vector<Channel> m_added; ///< the channels m_series was asked for, or will be
     QFutureWatcher<Prepared> m_watcher;
     bool m_isPreparing = false; ///< until the series has been adopted, not only gathered
     bool m_outdated = false; ///< a newer run or rank came while one was being prepared
@@ -93,6 +112,8 @@ private:
     ChartTitle* m_title = nullptr;
     PeaksPlot* m_plot = nullptr;
     ChartLegend* m_legend = nullptr;
+    QHBoxLayout* m_foot = nullptr;
+    std::vector<QToolButton*> m_switches;
 };
 
 } // namespace headroom

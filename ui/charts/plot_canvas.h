@@ -26,11 +26,12 @@ public:
     /// Draws the buffers at `ratio` until the next call with 0, which goes back to the screen's own.
     void setExportPixelRatio(double ratio);
 
+    /// Flat style: no tick marks, grid behind, colours and fonts set.
+    void styleAxes(const Theme& theme, QCPAxis* keyAxis, QCPAxis* valueAxis) const;
+
 protected:
     /// Called by the most derived constructor and whenever colours or font change.
     virtual void applyTheme(const Theme& theme);
-    /// Flat style: no tick marks, grid behind, colours and fonts set.
-    void styleAxes(const Theme& theme, QCPAxis* keyAxis, QCPAxis* valueAxis) const;
 
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;

@@ -39,6 +39,7 @@ QStringList openFilesOf(const Workspace& workspace)
             files.append(toQString(file));
         }
     }
+    files.removeDuplicates(); // one that was written anew while it was followed
     if (const LoadedConfig* config = workspace.config()) {
         files.append(pathText(config->path));
     }

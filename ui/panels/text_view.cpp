@@ -51,7 +51,7 @@ void TextView::setFile(TextFile* file)
     }
     m_file = file;
     m_top = 1;
-    m_marked = m_sought = 0;
+    m_marked = m_sought = m_knownLines = 0;
     m_anchor = m_caret = {};
     horizontalScrollBar()->setValue(0);
     if (file != nullptr) {
@@ -70,6 +70,13 @@ void TextView::setFile(TextFile* file)
 
 void TextView::grow()
 {
+    // As a terminal has it: who looks at the end sees what is added.
+    const qint64 count = m_file != nullptr ? m_file->lineCount() : 0;
+    const bool wasAtEnd = m_knownLines > 0 && m_top + visibleLineCount() > m_knownLines;
+    if (wasAtEnd && count > m_knownLines && m_sought == 0) {
+        m_top = std::max<qint64>(count - visibleLineCount() + 1, 1);
+    }
+    m_knownLines = m_file != nullptr && m_file->isComplete() ? count : 0;
     readLines();
     updateBars();
     if (m_sought > 0 && m_file != nullptr && (m_file->lineCount() >= m_sought || m_file->isComplete())) {

@@ -84,6 +84,7 @@ private:
     qint64 m_top = 1;
     qint64 m_marked = 0;
     qint64 m_sought = 0;
+    qint64 m_knownLines = 0; ///< of the file when it had been read to its end
     bool m_isAdjusting = false;
     Place m_anchor, m_caret;
     TextQuery m_query;

@@ -3,7 +3,6 @@
 
 #include "dialogs/help_dialogs.h"
 #include "panels/gpu_chooser.h"
-#include "panels/log_panel.h"
 #include "panels/notices.h"
 #include "panels/start_page.h"
 #include "panels/styled.h"
@@ -153,6 +152,7 @@ void MainWindow::connectCommands()
     connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);
     connect(actions[Command::CopyVerdict], &QAction::triggered, m_verdict, &VerdictBar::copy);
     connectLogCommands();
+    connectChartCommands();
     connect(actions[Command::ResetAll], &QAction::triggered, &m_workspace, &Workspace::resetAll);
     for (const auto& [choice, command] : themes) {
         connect(actions[command], &QAction::triggered, this, [this, chosen = choice] {
@@ -174,20 +174,6 @@ void MainWindow::connectCommands()
     };
     connect(view, &ViewState::historyChanged, this, showHistory);
     showHistory();
-}
-
-void MainWindow::connectLogCommands()
-{
-    LogPanel* log = m_workbench->logText();
-    for (const auto& [command, act] :
-         {std::pair{Command::Find, &LogPanel::startFind}, std::pair{Command::FindNext, &LogPanel::findNext},
-          std::pair{Command::FindPrevious, &LogPanel::findPrevious},
-          std::pair{Command::GoToLine, &LogPanel::startGoToLine}}) {
-        connect((*m_actions)[command], &QAction::triggered, this, [this, log, acting = act] {
-            m_workbench->showLog();
-            (log->*acting)();
-        });
-    }
 }
 
 void MainWindow::connectPlanCommands()
@@ -270,6 +256,11 @@ void MainWindow::showDocuments()
           Command::Find, Command::FindNext, Command::FindPrevious, Command::GoToLine}) {
         (*m_actions)[command]->setEnabled(!isEmpty);
     }
+    for (const Command command :
+         {Command::MarkerA, Command::MarkerB, Command::ClearMarkers, Command::Follow, Command::Link, Command::LogScale,
+          Command::Metrics, Command::SaveChart, Command::SaveValues, Command::CopyChart}) {
+        (*m_actions)[command]->setEnabled(m_workspace.log() != nullptr);
+    }
     for (QAction* panel : m_workbench->panelActions()) {
         panel->setEnabled(!isEmpty);
     }
@@ -321,10 +312,12 @@ void MainWindow::showStatus()
 
 void MainWindow::showOpening()
 {
-    if (m_workspace.isOpening()) {
+    // One more opening beside a running one leaves what the first had to say.
+    if (m_workspace.isOpening() && !std::exchange(m_wasOpening, true)) {
         m_messages->clear();
         m_progress->start();
-    } else {
+    } else if (!m_workspace.isOpening()) {
+        m_wasOpening = false;
         m_progress->finish();
     }
 }

@@ -61,6 +61,7 @@ private:
     void makeStatusBar();
     void connectCommands();
     void connectLogCommands();
+    void connectChartCommands();
     void connectPlanCommands();
     void connectHelpCommands();
     void connectWorkspace();
@@ -88,6 +89,7 @@ private:
     QLabel* m_logFacts = nullptr;
     QPushButton* m_problemsLink = nullptr;
     QAction* m_verdictAction = nullptr;
+    bool m_wasOpening = false;
 };
 
 } // namespace headroom

@@ -44,6 +44,8 @@ void Menus::addFile(const std::vector<Sample>& samples)
     file->addAction(m_actions[Command::Close]);
     file->addSeparator();
     file->addAction(m_actions[Command::Export]);
+    file->addAction(m_actions[Command::SaveChart]);
+    file->addAction(m_actions[Command::SaveValues]);
     file->addSeparator();
     file->addAction(m_actions[Command::Quit]);
 }
@@ -70,6 +72,7 @@ void Menus::addEdit()
     edit->addAction(m_actions[Command::Redo]);
     edit->addSeparator();
     edit->addAction(m_actions[Command::CopyVerdict]);
+    edit->addAction(m_actions[Command::CopyChart]);
     edit->addSeparator();
     for (const Command command : {Command::Find, Command::FindNext, Command::FindPrevious, Command::GoToLine}) {
         edit->addAction(m_actions[command]);
@@ -83,6 +86,15 @@ void Menus::addView(const QList<QAction*>& panels)
     QMenu* view = m_window.menuBar()->addMenu(tr("&View"));
     for (const Command command :
          {Command::ZoomIn, Command::ZoomOut, Command::ZoomFit, Command::ZoomBack, Command::ZoomForward}) {
+        view->addAction(m_actions[command]);
+    }
+    view->addSeparator();
+    for (const Command command : {Command::MarkerA, Command::MarkerB, Command::ClearMarkers}) {
+        view->addAction(m_actions[command]);
+    }
+    view->addSeparator();
+    for (const Command command :
+         {Command::Channels, Command::Metrics, Command::LogScale, Command::Link, Command::Follow}) {
         view->addAction(m_actions[command]);
     }
     view->addSeparator();

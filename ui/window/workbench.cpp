@@ -2,8 +2,10 @@
 #include "window/workbench.h"
 
 #include "charts/peaks_chart.h"
+#include "charts/ranks_chart.h"
 #include "charts/stages_chart.h"
 #include "charts/timeline_chart.h"
+#include "panels/channels_panel.h"
 #include "panels/diff_panel.h"
 #include "panels/findings_panel.h"
 #include "panels/formula_panel.h"
@@ -127,6 +129,7 @@ void Workbench::makeDetails()
     m_peaks = new PeaksPanel(m_workspace);
     m_formula = new FormulaPanel(m_workspace, *m_view);
     m_diff = new DiffPanel(m_workspace);
+    m_channels = new ChannelsPanel(m_workspace, *m_view);
     m_log = new LogPanel(m_workspace);
     m_problems = new ProblemsPanel(m_workspace);
     m_tabs = new QTabWidget;
@@ -136,6 +139,7 @@ void Workbench::makeDetails()
     m_tabs->addTab(m_formula, tr("Formula"));
     m_tabs->addTab(m_diff, tr("Config diff"));
     m_tabs->addTab(m_log, tr("Log"));
+    m_tabs->addTab(m_channels, tr("Channels"));
     m_tabs->addTab(m_problems, tr("Problems"));
     m_tabs->setCurrentWidget(m_formula);
 }
@@ -151,6 +155,7 @@ void Workbench::connectPanels()
     connect(m_findings, &FindingsPanel::evidenceActivated, this, &Workbench::showPlace);
     connect(m_problems, &ProblemsPanel::placeActivated, this, &Workbench::showPlace);
     connect(m_peaksChart, &PeaksChart::recordActivated, this, &Workbench::showRecord);
+    connect(m_channels->ranks(), &RanksChart::recordActivated, this, &Workbench::showRecord);
 }
 
 QList<QAction*> Workbench::panelActions() const
@@ -206,6 +211,7 @@ void Workbench::showDraft()
         label = tr("%1 capacity %2").arg(toQString(gpu->title), gibText(*capacity));
     }
     m_peaksChart->setCapacity(capacity, label);
+    m_channels->ranks()->setCapacity(capacity);
     m_stagesChart->setCapacity(capacity, label);
     m_timeline->chart()->setCapacity(capacity, label);
     const Footprint* footprint = m_workspace.footprint();
@@ -269,6 +275,12 @@ void Workbench::showLog()
 {
     m_detailsDock->show();
     m_tabs->setCurrentWidget(m_log);
+}
+
+void Workbench::showChannels()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_channels);
 }
 
 void Workbench::showPlace(const QString& file, qint64 line)

@@ -8,6 +8,7 @@ class QTabWidget;
 
 namespace headroom {
 
+class ChannelsPanel;
 class DiffPanel;
 class FindingsPanel;
 class FormulaPanel;
@@ -39,6 +40,7 @@ public:
     [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
     [[nodiscard]] FormulaPanel* formula() const { return m_formula; }
     [[nodiscard]] DiffPanel* diff() const { return m_diff; }
+    [[nodiscard]] ChannelsPanel* channels() const { return m_channels; }
     [[nodiscard]] LogPanel* logText() const { return m_log; }
     [[nodiscard]] ProblemsPanel* problems() const { return m_problems; }
     [[nodiscard]] QTabWidget* tabs() const { return m_tabs; }
@@ -48,6 +50,7 @@ public:
     void showProblems();
     void showDiff();
     void showLog();
+    void showChannels();
     /// A line of an open file: its text is shown, and the cursor goes to the step of a measurement. Another file is
     /// opened by the desktop.
     void showPlace(const QString& file, qint64 line);
@@ -81,6 +84,7 @@ private:
     PeaksPanel* m_peaks = nullptr;
     FormulaPanel* m_formula = nullptr;
     DiffPanel* m_diff = nullptr;
+    ChannelsPanel* m_channels = nullptr;
     LogPanel* m_log = nullptr;
     ProblemsPanel* m_problems = nullptr;
     QTabWidget* m_tabs = nullptr;

@@ -151,19 +151,25 @@ void readLogs(const std::vector<std::filesystem::path>& logs, const Library& lib
                              "has no line with phase=, step= and peak_alloc= in it, so there is nothing to draw"))));
         return;
     }
-    LoadedLog log;
-    log.paths = logs;
-    log.run = std::make_shared<const Run>(std::move(*run));
-    log.summary = summarise(*log.run);
-    log.overview = overviewOf(*log.run);
-    if (auto plan = planOfArguments(*log.run, library.formats, library.catalog)) {
-        log.plan = std::move(*plan);
-    }
+    LoadedLog log = loadedLog(logs, std::move(*run), library);
     log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     opened.log = std::move(log);
 }
 
 } // namespace
+
+LoadedLog loadedLog(const std::vector<std::filesystem::path>& paths, Run run, const Library& library)
+{
+    LoadedLog log;
+    log.paths = paths;
+    log.run = std::make_shared<const Run>(std::move(run));
+    log.summary = summarise(*log.run);
+    log.overview = overviewOf(*log.run);
+    if (auto plan = planOfArguments(*log.run, library.formats, library.catalog)) {
+        log.plan = std::move(*plan);
+    }
+    return log;
+}
 
 OpenedFiles openFiles(const std::vector<std::filesystem::path>& paths, const Library& library,
                       const OpenProgress& progress)

@@ -48,6 +48,9 @@ struct OpenedFiles
     bool wasCancelled = false;
 };
 
+/// A Run with all that is found out about it once.
+[[nodiscard]] LoadedLog loadedLog(const std::vector<std::filesystem::path>& paths, Run run, const Library& library);
+
 /// Called from reading threads with the share of bytes done and the name of the file; false cancels.
 using OpenProgress = std::function<bool(double done, const std::string& name)>;
 

@@ -4,17 +4,18 @@
 #include "workspace/open_files.h"
 
 #include <QFuture>
-#include <QFutureSynchronizer>
 #include <QFutureWatcher>
 #include <QObject>
 #include <QString>
 
+#include <atomic>
 #include <memory>
+#include <vector>
 
 namespace headroom {
 
-/// Opens files away from the window. Starting again cancels the one before: the newest wins. The destructor cancels and
-/// waits.
+/// Opens files away from the window, several openings at once: a config comes while a log is being read. Of each kind
+/// of file the newest opening wins; a log makes those still being read superfluous. The destructor cancels and waits.
 class OpenJob : public QObject
 {
     Q_OBJECT
@@ -36,11 +37,21 @@ signals:
 private:
     using Opened = std::shared_ptr<const OpenedFiles>;
 
-    void report();
+    struct Opening
+    {
+        int number = 0;
+        QFutureWatcher<Opened> watcher;
+        /// Another log has come: what else there is to open is wanted still.
+        std::shared_ptr<std::atomic_bool> isLogUnwanted = std::make_shared<std::atomic_bool>(false);
+    };
+
+    void finish(Opening* opening);
+    [[nodiscard]] OpenedFiles newestOf(const OpenedFiles& files, int number);
 
     std::shared_ptr<const Library> m_library;
-    QFutureWatcher<Opened> m_watcher;
-    QFutureSynchronizer<Opened> m_futures;
+    std::vector<std::unique_ptr<Opening>> m_openings; ///< running, oldest first
+    int m_started = 0;
+    int m_newestLog = 0, m_newestConfig = 0, m_newestModel = 0; ///< numbers of the openings they came from
 };
 
 } // namespace headroom

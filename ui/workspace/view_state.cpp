@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace headroom {
 
@@ -31,6 +32,10 @@ void ViewState::setBounds(StepRange bounds)
         m_position = 0;
         emit historyChanged();
         show(bounds);
+    } else if (isOn(Switch::Follow)) {
+        const StepRange newest = inBounds({bounds.last - m_range.span(), bounds.last});
+        m_history[m_position] = newest; // as far as going back goes, it is the view there was
+        show(newest);
     } else {
         show(inBounds(m_range));
     }
@@ -54,6 +59,7 @@ void ViewState::setRange(StepRange range, Gesture gesture)
     }
     emit historyChanged();
     show(range);
+    stopFollowingElsewhere();
 }
 
 void ViewState::zoom(double factor, double centre, Gesture gesture)
@@ -84,6 +90,7 @@ void ViewState::back()
     --m_position;
     emit historyChanged();
     show(inBounds(m_history[m_position]));
+    stopFollowingElsewhere();
 }
 
 void ViewState::forward()
@@ -93,6 +100,7 @@ void ViewState::forward()
     ++m_position;
     emit historyChanged();
     show(inBounds(m_history[m_position]));
+    stopFollowingElsewhere();
 }
 
 void ViewState::setCursor(std::optional<qint64> step)
@@ -117,6 +125,74 @@ void ViewState::setStage(std::optional<int> stage)
         return;
     m_stage = stage;
     emit stageChanged(stage);
+}
+
+void ViewState::setMarker(Marker which, std::optional<qint64> step)
+{
+    std::optional<qint64>& marker = m_markers[which == Marker::A ? 0 : 1];
+    if (step == marker)
+        return;
+    marker = step;
+    emit markersChanged();
+}
+
+void ViewState::clearMarkers()
+{
+    if (!m_markers[0] && !m_markers[1])
+        return;
+    m_markers = {};
+    emit markersChanged();
+}
+
+void ViewState::setOn(Switch which, bool isOn)
+{
+    bool& state = m_switches[static_cast<std::size_t>(which)];
+    if (isOn == state)
+        return;
+    state = isOn;
+    emit switched(which, isOn);
+    if (which == Switch::Follow && isOn)
+        setRange({m_bounds.last - m_range.span(), m_bounds.last});
+}
+
+bool ViewState::isShown(const Channel& channel) const
+{
+    return channel.isShownAtFirst() != m_otherwise.contains(channel);
+}
+
+void ViewState::setShown(const Channel& channel, bool isShown)
+{
+    setShown(std::vector<Channel>{channel}, isShown);
+}
+
+void ViewState::setShown(const std::vector<Channel>& channels, bool isShown)
+{
+    bool isChange = false;
+    for (const Channel& channel : channels) {
+        if (this->isShown(channel) == isShown)
+            continue;
+        isChange = true;
+        if (channel.isShownAtFirst() == isShown)
+            m_otherwise.erase(channel);
+        else
+            m_otherwise.insert(channel);
+    }
+    if (isChange)
+        emit channelsChanged();
+}
+
+std::vector<Channel> ViewState::addedChannels() const
+{
+    std::vector<Channel> added;
+    std::copy_if(m_otherwise.begin(), m_otherwise.end(), std::back_inserter(added),
+                 [](const Channel& channel) { return !channel.isShownAtFirst(); });
+    return added;
+}
+
+void ViewState::stopFollowingElsewhere()
+{
+    if (m_range.last < m_bounds.last)
+        setOn(Switch::Follow, false);
 }
 
 StepRange ViewState::inBounds(StepRange range) const

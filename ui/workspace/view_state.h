@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "workspace/channel.h"
+
 #include <QObject>
 
+#include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace headroom {
@@ -19,8 +23,8 @@ struct StepRange
     friend bool operator==(const StepRange&, const StepRange&) = default;
 };
 
-/// What all charts and tables look at together: visible steps, the cursor, the chosen rank and stage. A chart reads and
-/// sets it and knows no other chart.
+/// What all charts and tables look at together: visible steps, the cursor, two markers, the chosen rank, stage and
+/// lines. A chart reads and sets it and knows no other chart.
 class ViewState : public QObject
 {
     Q_OBJECT
@@ -57,6 +61,24 @@ public:
     [[nodiscard]] std::optional<int> stage() const { return m_stage; }
     void setStage(std::optional<int> stage);
 
+    enum class Marker { A, B };
+    [[nodiscard]] std::optional<qint64> marker(Marker which) const { return m_markers[which == Marker::A ? 0 : 1]; }
+    void setMarker(Marker which, std::optional<qint64> step);
+    void clearMarkers();
+
+    /// The newest steps stay in view when more arrive (until the user looks elsewhere); the amounts on a logarithmic
+    /// axis; step time, tokens per second and loss below; other charts cover the steps in view.
+    enum class Switch { Follow, LogScale, Metrics, Link };
+    [[nodiscard]] bool isOn(Switch which) const { return m_switches[static_cast<std::size_t>(which)]; }
+    void setOn(Switch which, bool isOn);
+
+    [[nodiscard]] bool isShown(const Channel& channel) const;
+    void setShown(const Channel& channel, bool isShown);
+    /// Sets several at once, with one signal.
+    void setShown(const std::vector<Channel>& channels, bool isShown);
+    /// Those shown that are not shown at first, in order.
+    [[nodiscard]] std::vector<Channel> addedChannels() const;
+
     static constexpr double minimumSpan = 2;
     static constexpr std::size_t historyLimit = 100;
 
@@ -67,10 +89,14 @@ signals:
     void cursorChanged(std::optional<qint64> step);
     void rankChanged(std::optional<int> rank);
     void stageChanged(std::optional<int> stage);
+    void markersChanged();
+    void switched(headroom::ViewState::Switch which, bool isOn);
+    void channelsChanged();
 
 private:
     [[nodiscard]] StepRange inBounds(StepRange range) const;
     void show(StepRange range);
+    void stopFollowingElsewhere();
 
     StepRange m_bounds;
     StepRange m_range;
@@ -79,6 +105,9 @@ private:
     std::optional<qint64> m_cursor;
     std::optional<int> m_rank;
     std::optional<int> m_stage;
+    std::array<std::optional<qint64>, 2> m_markers;
+    std::array<bool, 4> m_switches{false, false, false, true}; ///< in the order of Switch
+    std::set<Channel> m_otherwise; ///< channels that are not as they are at first
 };
 
 } // namespace headroom

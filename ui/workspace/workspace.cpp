@@ -6,6 +6,7 @@
 #include "plan/fields.h"
 #include "plan/validity.h"
 #include "workspace/config_export.h"
+#include "workspace/follow_job.h"
 #include "workspace/open_job.h"
 #include "workspace/replay_job.h"
 #include "workspace/wording.h"
@@ -46,6 +47,7 @@ Workspace::Workspace(std::shared_ptr<const Library> library, QObject* parent)
     : QObject(parent)
     , m_library(std::move(library))
     , m_job(new OpenJob(m_library, this))
+    , m_follow(new FollowJob(m_library, this))
     , m_replay(new ReplayJob(this))
     , m_baselineReplay(new ReplayJob(this))
 {
@@ -54,6 +56,7 @@ Workspace::Workspace(std::shared_ptr<const Library> library, QObject* parent)
     m_settle.setInterval(settleMs);
     connect(&m_settle, &QTimer::timeout, this, &Workspace::settle);
     connectReplay();
+    connect(m_follow, &FollowJob::grew, this, &Workspace::takeGrown);
     connect(m_job, &OpenJob::started, this, &Workspace::openingChanged);
     connect(m_job, &OpenJob::progressed, this, &Workspace::openingProgressed);
     connect(m_job, &OpenJob::cancelled, this, &Workspace::openingChanged);
@@ -115,6 +118,7 @@ QStringList Workspace::openPaths() const
 void Workspace::close()
 {
     m_job->cancel();
+    m_follow->stop();
     m_log.reset();
     m_config.reset();
     m_model.reset();
@@ -138,6 +142,7 @@ void Workspace::take(const OpenedFiles& files)
     m_openProblems = files.problems;
     if (files.log) {
         m_log = files.log;
+        m_follow->watch(*m_log);
     }
     if (files.model) {
         m_model = files.model;
@@ -152,6 +157,16 @@ void Workspace::take(const OpenedFiles& files)
     settle();
     emit documentsChanged();
     emit opened(openPaths());
+}
+
+void Workspace::takeGrown(const LoadedLog& log)
+{
+    // The plan is what it was, and so is its estimate: a replay on its way must not start again with every line.
+    m_log = log;
+    judgeFootprint();
+    emit draftChanged();
+    settle();
+    emit documentsChanged();
 }
 
 void Workspace::takeFiles(const OpenedFiles& files)

@@ -17,6 +17,7 @@
 
 namespace headroom {
 
+class FollowJob;
 class OpenJob;
 class ReplayJob;
 
@@ -114,6 +115,7 @@ signals:
 private:
     void take(const OpenedFiles& files);
     void takeFiles(const OpenedFiles& files);
+    void takeGrown(const LoadedLog& log);
     void startFromFiles(const std::vector<PlanEdit>& edits);
     void applyDraft(const Draft& draft);
     void push(Draft after, const QString& text, int mergeKey);
@@ -129,6 +131,7 @@ private:
 
     std::shared_ptr<const Library> m_library;
     OpenJob* m_job;
+    FollowJob* m_follow;
     ReplayJob* m_replay;
     ReplayJob* m_baselineReplay;
     std::optional<LoadedLog> m_log;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "charts/peak_series.h"
+#include "charts/readout_item.h"
+
+#include <QObject>
+
+#include <vector>
+
+class QCPAxis;
+class QCPAxisRect;
+class QCPGraph;
+class QCPItemStraightLine;
+class QCPItemText;
+class QCPMarginGroup;
+class QCPRange;
+
+namespace headroom {
+
+class PlotCanvas;
+struct Theme;
+
+[[nodiscard]] QString metricName(Metric metric);
+/// "1.34 s", "12 345", "2.0813" in the user's locale.
+[[nodiscard]] QString metricText(Metric metric, double value);
+
+/// Step time, tokens per second and loss in low axis rects of their own under a chart, over the same steps and aligned
+/// with it by `margins`.
+class MetricStrips : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// Rows are put into `plot`'s layout from `firstRow` on.
+    MetricStrips(PlotCanvas& plot, QCPMarginGroup& margins, int firstRow);
+
+    /// Empty: no strips.
+    void setLines(const std::vector<MetricLine>& lines);
+    void setRange(const QCPRange& steps);
+    /// NaN: none.
+    void setCursor(double step);
+    void applyTheme(const Theme& theme);
+    [[nodiscard]] int stripCount() const { return static_cast<int>(m_strips.size()); }
+    /// Pixels from the top of the first strip to the bottom of the last.
+    [[nodiscard]] QRect area() const;
+    [[nodiscard]] std::vector<ReadoutItem::Row> rowsAt(std::int64_t step) const;
+
+private:
+    struct Strip
+    {
+        MetricLine line;
+        QCPAxisRect* rect = nullptr;
+        QCPGraph* graph = nullptr;
+        QCPItemText* name = nullptr;
+        QCPItemStraightLine* cursor = nullptr;
+    };
+
+    [[nodiscard]] Strip makeStrip(int row);
+    void remove(const Strip& strip);
+    void fill(Strip& strip) const;
+
+    PlotCanvas& m_plot;
+    QCPMarginGroup& m_margins;
+    int m_firstRow;
+    std::vector<Strip> m_strips;
+};
+
+} // namespace headroom
