@@ -14,13 +14,31 @@ namespace headroom {
 
 namespace {
 
-constexpr int stripHeight = 46;
+constexpr int stripHeight = 32;
 
 QColor colorOf(Metric metric, const Theme& theme)
 {
     // Phases of other names come after these in the theme, so no phase of a usual log has the colour.
     return theme.phase(theme.phases.size() - 1 - static_cast<std::size_t>(metric));
 }
+
+/// Two ticks or so, with labels as short as "41.5k".
+class StripTicker : public QCPAxisTicker
+{
+public:
+    StripTicker() { setTickCount(2); }
+
+protected:
+    int getSubTickCount(double) override { return 0; }
+    QString getTickLabel(double tick, const QLocale& locale, QChar, int) override
+    {
+        if (std::fabs(tick) >= 1e6)
+            return locale.toString(tick / 1e6, 'g', 4) + u'M';
+        if (std::fabs(tick) >= 1e4)
+            return locale.toString(tick / 1e3, 'g', 4) + u'k';
+        return locale.toString(tick, 'g', 4);
+    }
+};
 
 /// What does not change: an axis in two or three ticks.
 void setUp(QCPAxisRect& rect)
@@ -31,9 +49,7 @@ void setUp(QCPAxisRect& rect)
     rect.setMinimumSize(10, stripHeight);
     rect.setMaximumSize(QWIDGETSIZE_MAX, stripHeight);
     rect.axis(QCPAxis::atBottom)->setTickLabels(false);
-    rect.axis(QCPAxis::atLeft)->ticker()->setTickCount(2);
-    rect.axis(QCPAxis::atLeft)->setNumberFormat(QStringLiteral("g"));
-    rect.axis(QCPAxis::atLeft)->setNumberPrecision(4);
+    rect.axis(QCPAxis::atLeft)->setTicker(QSharedPointer<StripTicker>::create());
 }
 
 } // namespace

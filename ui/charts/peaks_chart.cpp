@@ -89,6 +89,7 @@ void PeaksChart::setViewState(ViewState* view)
     m_plot->setViewState(view);
     connect(view, &ViewState::rankChanged, this, &PeaksChart::prepare);
     connect(view, &ViewState::channelsChanged, this, &PeaksChart::updateChannels);
+    connect(view, &ViewState::switched, this, &PeaksChart::updateGeometry);
     if (view != m_ownView)
         connect(view, &QObject::destroyed, this, [this] {
             m_view = nullptr;
@@ -167,6 +168,7 @@ void PeaksChart::adopt(const Prepared& prepared)
     m_plot->setSeries(m_shown, m_series);
     updateLegend();
     updateTexts();
+    updateGeometry();
     emit seriesChanged();
 }
 
@@ -336,7 +338,8 @@ QSize PeaksChart::sizeHint() const
 
 QSize PeaksChart::minimumSizeHint() const
 {
-    return fontMetrics().averageCharWidth() * QSize(40, 24);
+    // Each strip below the peaks wants room of its own, not the peaks'.
+    return fontMetrics().averageCharWidth() * QSize(40, 24 + 8 * m_plot->stripCount());
 }
 
 } // namespace headroom

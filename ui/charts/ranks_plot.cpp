@@ -215,6 +215,8 @@ void RanksPlot::applyTheme(const Theme& theme)
     styleAxes(theme, xAxis, yAxis);
     yAxis->grid()->setVisible(false);
     styleAxes(theme, m_scale->axis(), m_scale->axis());
+    for (QCPAxis* axis : m_scale->axis()->axisRect()->axes())
+        axis->setBasePen(QPen(theme.border, 1)); // the bar's frame
     m_map->setGradient(gradientOf(theme));
     m_scale->setGradient(m_map->gradient());
     m_chosen->setPen(QPen(theme.text, 2));

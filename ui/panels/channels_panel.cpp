@@ -20,6 +20,7 @@
 #include <QtConcurrentRun>
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -63,18 +64,18 @@ ChannelsPanel::ChannelsPanel(Workspace& workspace, ViewState& view, QWidget* par
     , m_table(new QTableView)
     , m_note(makeLabel({}, "muted"))
     , m_ranks(new RanksChart(view))
+    , m_splitter(new QSplitter(Qt::Horizontal))
 {
     m_filtered->setSourceModel(m_model);
     m_filtered->setSortRole(ChannelsModel::SortRole);
-    auto* splitter = new QSplitter(Qt::Horizontal);
-    splitter->setChildrenCollapsible(false);
-    splitter->addWidget(makeList());
-    splitter->addWidget(m_ranks);
-    splitter->setStretchFactor(0, 1);
-    splitter->setStretchFactor(1, 1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(makeList());
+    m_splitter->addWidget(m_ranks);
+    m_splitter->setStretchFactor(0, 1);
+    m_splitter->setStretchFactor(1, 1);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(splitter);
+    layout->addWidget(m_splitter);
     connect(m_filter, &QLineEdit::textChanged, this,
             [this](const QString& text) { static_cast<WordFilter*>(m_filtered)->setWords(text); });
     connect(m_rank, &QComboBox::activated, this, [this](int index) {
@@ -155,6 +156,11 @@ void ChannelsPanel::adopt()
     Prepared prepared = m_watcher.result();
     m_model->setRows(prepared.run, std::move(prepared.rows));
     m_table->resizeColumnsToContents();
+    if (prepared.run && !std::exchange(m_isLaidOut, true)) {
+        constexpr int scrollBar = 16;
+        const int list = m_table->horizontalHeader()->length() + scrollBar;
+        m_splitter->setSizes({list, std::max(m_splitter->width() - list, list)});
+    }
     m_rank->clear();
     m_rank->addItem(tr("Maximum of all ranks"));
     for (const std::int32_t rank : prepared.ranks) {

@@ -11,6 +11,7 @@ class QLabel;
 class QLineEdit;
 class QPushButton;
 class QSortFilterProxyModel;
+class QSplitter;
 class QTableView;
 
 namespace headroom {
@@ -57,6 +58,8 @@ private:
     QTableView* m_table;
     QLabel* m_note;
     RanksChart* m_ranks;
+    QSplitter* m_splitter;
+    bool m_isLaidOut = false; ///< the list has been given the room its columns need
 };
 
 } // namespace headroom

@@ -76,7 +76,6 @@ LogPanel::LogPanel(Workspace& workspace, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeBar());
-    layout->addWidget(makeRule());
     layout->addWidget(m_stack, 1);
     connectBar();
     connect(&workspace, &Workspace::documentsChanged, this, &LogPanel::refresh);
