@@ -5,9 +5,7 @@
 #include "report.h"
 #include "table.h"
 
-#include "insight/loss_check.h"
-#include "runlog/loss_lines.h"
-#include "runlog/read_log.h"
+#include "insight/loss_files.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -26,34 +24,6 @@ struct Options
     std::int64_t window = 30;
     bool json = false;
 };
-
-/// Losses of a file of JSON lines, or of a log whose lines carry one.
-Result<LossSeries> openLosses(const std::string& path, std::vector<Problem>& problems)
-{
-    if (looksLikeLossLines(path)) {
-        auto lines = readLossLines(path);
-        if (!lines) {
-            return tl::unexpected(lines.error());
-        }
-        problems.insert(problems.end(), lines->problems.begin(), lines->problems.end());
-        return LossSeries::of(path, std::move(lines->steps), std::move(lines->losses), std::move(lines->lines));
-    }
-    const std::vector<std::filesystem::path> paths{path};
-    auto log = readLog(paths);
-    if (!log) {
-        return tl::unexpected(log.error());
-    }
-    LossSeries series = LossSeries::of(*log);
-    series.name = path;
-    if (series.steps.empty()) {
-        return failure(
-            Text{HEADROOM_TR("core",
-                             "no line has a step and a loss, neither as JSON ({\"step\": 1, \"loss\": 2.5}) nor "
-                             "as step= and loss=")},
-            path, 0);
-    }
-    return series;
-}
 
 Result<std::optional<TrainingPlan>> openPlan(const std::string& config, const Knowledge& knowledge)
 {
@@ -130,11 +100,11 @@ Json lossJson(const LossComparison& comparison, const std::vector<Finding>& find
 int run(const Options& options)
 {
     std::vector<Problem> problems;
-    const auto first = openLosses(options.files[0], problems);
+    const auto first = readLosses(options.files[0], problems);
     if (!first) {
         return fail(first.error());
     }
-    const auto second = openLosses(options.files[1], problems);
+    const auto second = readLosses(options.files[1], problems);
     if (!second) {
         return fail(second.error());
     }
