@@ -31,20 +31,6 @@ std::string today()
     return fmt::format("{:%Y-%m-%d}", fmt::localtime(now));
 }
 
-/// A word of a command line; in quotes where a shell would read something else into it.
-std::string shellWord(const std::string& word)
-{
-    constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/=:+,@%";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-        return word;
-    }
-    std::string quoted = "'";
-    for (const char c : word) {
-        quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    }
-    return quoted + "'";
-}
-
 std::vector<std::string> commandsOf(const Options& options)
 {
     std::string estimate = "headroom-cli estimate";

@@ -309,6 +309,19 @@ std::string blockMarkdown(const Block& block)
 
 } // namespace
 
+std::string shellWord(const std::string& word)
+{
+    constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/=:+,@%";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+        return word;
+    }
+    std::string quoted = "'";
+    for (const char c : word) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
 std::string inEnglish(const Text& text)
 {
     return text.english();

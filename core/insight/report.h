@@ -28,6 +28,9 @@ struct ReportContent
     std::vector<std::string> commands; ///< that give the same answers again
 };
 
+/// A word of a command line for people to paste; in quotes where a shell would read something else into it.
+[[nodiscard]] std::string shellWord(const std::string& word);
+
 /// Looks a sentence up in the reader's language.
 using Wording = std::function<std::string(const Text& text)>;
 [[nodiscard]] std::string inEnglish(const Text& text);

@@ -5,9 +5,11 @@
 #include "dialogs/model_dialog.h"
 #include "panels/notices.h"
 #include "window/settings.h"
+#include "workspace/run_report.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
+#include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
@@ -79,6 +81,35 @@ void FileCommands::exportConfig()
     if (dialog.exec() == QDialog::Accepted) {
         m_messages.clear();
         m_messages.showMessage(Severity::Note, tr("Exported to %1").arg(pathText(dialog.savedPath())));
+    }
+}
+
+void FileCommands::chooseReport()
+{
+    const QStringList open = m_workspace.openPaths();
+    const QFileInfo first(open.isEmpty() ? QString() : open.last());
+    const QString name = first.completeBaseName() + QStringLiteral(".report.html");
+    const QString markdown = tr("Markdown, for an issue (*.md)");
+    QString filter;
+    QString path
+        = QFileDialog::getSaveFileName(&m_window, tr("Save report"), first.dir().filePath(name),
+                                       tr("HTML, with charts (*.html)") + QStringLiteral(";;") + markdown, &filter);
+    if (path.isEmpty()) {
+        return;
+    }
+    if (QFileInfo(path).suffix().isEmpty()) {
+        path += filter == markdown ? QStringLiteral(".md") : QStringLiteral(".html");
+    }
+    saveReport(path);
+}
+
+void FileCommands::saveReport(const QString& path)
+{
+    m_messages.clear();
+    if (const auto saved = headroom::saveReport(m_workspace, toPath(path)); !saved) {
+        m_messages.showMessage(Severity::Error, translated(saved.error()));
+    } else {
+        m_messages.showMessage(Severity::Note, tr("Report saved to %1").arg(path));
     }
 }
 

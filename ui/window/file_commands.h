@@ -27,6 +27,9 @@ public:
     void chooseModel();
     void chooseModelFile();
     void exportConfig();
+    void chooseReport();
+    /// HTML with charts where the name ends so, Markdown otherwise.
+    void saveReport(const QString& path);
     void close();
     /// True when nothing would be lost, or the user does not mind.
     [[nodiscard]] bool mayLoseChanges();

@@ -148,6 +148,7 @@ void MainWindow::connectCommands()
     connect(actions[Command::Open], &QAction::triggered, m_files, &FileCommands::chooseFiles);
     connect(actions[Command::Close], &QAction::triggered, m_files, &FileCommands::close);
     connect(actions[Command::Export], &QAction::triggered, m_files, &FileCommands::exportConfig);
+    connect(actions[Command::SaveReport], &QAction::triggered, m_files, &FileCommands::chooseReport);
     connect(actions[Command::Reload], &QAction::triggered, &m_workspace, &Workspace::reload);
     connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);
     connect(actions[Command::CopyVerdict], &QAction::triggered, m_verdict, &VerdictBar::copy);
@@ -187,6 +188,7 @@ void MainWindow::connectPlanCommands()
         connect(actions[command], &QAction::triggered, this,
                 [this, chosen = granularity] { m_workspace.setGranularity(chosen); });
     }
+    connect(actions[Command::FindFit], &QAction::triggered, m_workbench, &Workbench::showFit);
     connect(actions[Command::ChangeModel], &QAction::triggered, m_files, &FileCommands::chooseModel);
     connect(actions[Command::OpenModel], &QAction::triggered, m_files, &FileCommands::chooseModelFile);
     connect(actions[Command::OtherCapacity], &QAction::triggered, m_gpu, &GpuChooser::askCapacity);
@@ -260,6 +262,9 @@ void MainWindow::showDocuments()
          {Command::MarkerA, Command::MarkerB, Command::ClearMarkers, Command::Follow, Command::Link, Command::LogScale,
           Command::Metrics, Command::SaveChart, Command::SaveValues, Command::CopyChart}) {
         (*m_actions)[command]->setEnabled(m_workspace.log() != nullptr);
+    }
+    for (const Command command : {Command::SaveReport, Command::FindFit}) {
+        (*m_actions)[command]->setEnabled(!isEmpty);
     }
     for (QAction* panel : m_workbench->panelActions()) {
         panel->setEnabled(!isEmpty);

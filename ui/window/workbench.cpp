@@ -8,6 +8,7 @@
 #include "panels/channels_panel.h"
 #include "panels/diff_panel.h"
 #include "panels/findings_panel.h"
+#include "panels/fit_panel.h"
 #include "panels/formula_panel.h"
 #include "panels/knobs_panel.h"
 #include "panels/log_panel.h"
@@ -128,6 +129,7 @@ void Workbench::makeDetails()
 {
     m_peaks = new PeaksPanel(m_workspace);
     m_formula = new FormulaPanel(m_workspace, *m_view);
+    m_fit = new FitPanel(m_workspace);
     m_diff = new DiffPanel(m_workspace);
     m_channels = new ChannelsPanel(m_workspace, *m_view);
     m_log = new LogPanel(m_workspace);
@@ -137,6 +139,7 @@ void Workbench::makeDetails()
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_peaks, tr("Peaks"));
     m_tabs->addTab(m_formula, tr("Formula"));
+    m_tabs->addTab(m_fit, tr("Fit"));
     m_tabs->addTab(m_diff, tr("Config diff"));
     m_tabs->addTab(m_log, tr("Log"));
     m_tabs->addTab(m_channels, tr("Channels"));
@@ -263,6 +266,12 @@ void Workbench::showProblems()
 {
     m_detailsDock->show();
     m_tabs->setCurrentWidget(m_problems);
+}
+
+void Workbench::showFit()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_fit);
 }
 
 void Workbench::showDiff()

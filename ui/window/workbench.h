@@ -11,6 +11,7 @@ namespace headroom {
 class ChannelsPanel;
 class DiffPanel;
 class FindingsPanel;
+class FitPanel;
 class FormulaPanel;
 class KnobsPanel;
 class LogPanel;
@@ -39,6 +40,7 @@ public:
     [[nodiscard]] FindingsPanel* findings() const { return m_findings; }
     [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
     [[nodiscard]] FormulaPanel* formula() const { return m_formula; }
+    [[nodiscard]] FitPanel* fit() const { return m_fit; }
     [[nodiscard]] DiffPanel* diff() const { return m_diff; }
     [[nodiscard]] ChannelsPanel* channels() const { return m_channels; }
     [[nodiscard]] LogPanel* logText() const { return m_log; }
@@ -48,6 +50,7 @@ public:
     [[nodiscard]] QList<QAction*> panelActions() const;
     void resetLayout();
     void showProblems();
+    void showFit();
     void showDiff();
     void showLog();
     void showChannels();
@@ -83,6 +86,7 @@ private:
     FindingsPanel* m_findings;
     PeaksPanel* m_peaks = nullptr;
     FormulaPanel* m_formula = nullptr;
+    FitPanel* m_fit = nullptr;
     DiffPanel* m_diff = nullptr;
     ChannelsPanel* m_channels = nullptr;
     LogPanel* m_log = nullptr;
