@@ -268,6 +268,22 @@
         <translation>重新加载(&amp;L)</translation>
     </message>
     <message>
+        <source>Save re&amp;port…</source>
+        <translation>保存报告(&amp;P)…</translation>
+    </message>
+    <message>
+        <source>Saves verdict, charts, formulas and findings as one HTML or Markdown file</source>
+        <translation>把结论、图表、公式和诊断结果保存为一个 HTML 或 Markdown 文件</translation>
+    </message>
+    <message>
+        <source>Find what fi&amp;ts</source>
+        <translation>查找放得下的改动(&amp;T)</translation>
+    </message>
+    <message>
+        <source>Lists the smallest changes with which the run fits the GPU</source>
+        <translation>列出能让运行放进 GPU 的最小改动</translation>
+    </message>
+    <message>
         <source>Save chart &amp;image…</source>
         <translation>保存图表图像(&amp;I)…</translation>
     </message>
@@ -3123,6 +3139,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>The log gives amounts as shares of the device or as what was left free, and does not say how large the device is</source>
         <translation>日志以占设备的比例或剩余空闲量给出数值，却没有说明设备有多大</translation>
     </message>
+    <message>
+        <source>no line has a step and a loss, neither as JSON ({&quot;step&quot;: 1, &quot;loss&quot;: 2.5}) nor as step= and loss=</source>
+        <translation>没有一行同时包含步数和损失，既没有 JSON 形式（{&quot;step&quot;: 1, &quot;loss&quot;: 2.5}），也没有 step= 与 loss= 形式</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3479,6 +3499,22 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>&amp;Discard</source>
         <translation>放弃(&amp;D)</translation>
     </message>
+    <message>
+        <source>Markdown, for an issue (*.md)</source>
+        <translation>Markdown，用于提交问题 (*.md)</translation>
+    </message>
+    <message>
+        <source>Save report</source>
+        <translation>保存报告</translation>
+    </message>
+    <message>
+        <source>HTML, with charts (*.html)</source>
+        <translation>HTML，带图表 (*.html)</translation>
+    </message>
+    <message>
+        <source>Report saved to %1</source>
+        <translation>报告已保存到 %1</translation>
+    </message>
 </context>
 <context>
     <name>headroom::FindingCard</name>
@@ -3526,6 +3562,137 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Findings</source>
         <translation>诊断</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::FitPanel</name>
+    <message>
+        <source>Global batch stays</source>
+        <translation>全局批次不变</translation>
+    </message>
+    <message>
+        <source>GPUs stay</source>
+        <translation>GPU 数不变</translation>
+    </message>
+    <message>
+        <source>Training stays</source>
+        <translation>训练不变</translation>
+    </message>
+    <message>
+        <source>Apply</source>
+        <translation>应用</translation>
+    </message>
+    <message>
+        <source>Share of the GPU&apos;s memory that has to stay free</source>
+        <translation>GPU 显存中必须留空的比例</translation>
+    </message>
+    <message>
+        <source>Accumulation follows micro-batch and data-parallel size</source>
+        <translation>累积步数随微批次和数据并行数调整</translation>
+    </message>
+    <message>
+        <source>The data-parallel size follows the other parallel sizes</source>
+        <translation>数据并行数随其他并行数调整</translation>
+    </message>
+    <message>
+        <source>Sequence length and the optimizer&apos;s precision stay: what is learned depends on them</source>
+        <translation>序列长度和优化器精度不变：它们会影响训练结果</translation>
+    </message>
+    <message>
+        <source>Keep free:</source>
+        <translation>留空：</translation>
+    </message>
+    <message>
+        <source>Makes the chosen change; it can be undone</source>
+        <translation>执行所选改动；可以撤销</translation>
+    </message>
+    <message>
+        <source>Change</source>
+        <translation>变化</translation>
+    </message>
+    <message>
+        <source>Peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>Left</source>
+        <translation>剩余</translation>
+    </message>
+    <message>
+        <source>Step time</source>
+        <translation>单步时间</translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation>GPU 数</translation>
+    </message>
+    <message>
+        <source>Changes that make the run fit</source>
+        <translation>能让运行放得下的改动</translation>
+    </message>
+    <message>
+        <source>Largest micro-batch</source>
+        <translation>最大微批次</translation>
+    </message>
+    <message>
+        <source>Longest sequence</source>
+        <translation>最长序列</translation>
+    </message>
+    <message>
+        <source>Fewest GPUs</source>
+        <translation>最少 GPU 数</translation>
+    </message>
+    <message>
+        <source>Open a config, or choose a model, to see what makes it fit.</source>
+        <translation>打开配置或选择模型，查看怎样才放得下。</translation>
+    </message>
+    <message>
+        <source>Choose a GPU above to see what makes the run fit on it.</source>
+        <translation>请在上方选择 GPU，查看怎样才放得下。</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>正在查找…</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Largest micro-batch: %1</source>
+        <translation>最大微批次：%1</translation>
+    </message>
+    <message>
+        <source>Longest sequence: %1</source>
+        <translation>最长序列：%1</translation>
+    </message>
+    <message>
+        <source>Fewest GPUs: %1</source>
+        <translation>最少 GPU 数：%1</translation>
+    </message>
+    <message>
+        <source>the fullest GPU takes %1 of %2, and %3 % have to stay free</source>
+        <translation>最满的 GPU 占用 %1 / %2，且须留空 %3 %</translation>
+    </message>
+    <message>
+        <source>Fits as it is: %1.</source>
+        <translation>现在就放得下：%1。</translation>
+    </message>
+    <message>
+        <source>Does not fit: %1. One change is enough, the cheapest first:</source>
+        <translation>放不下：%1。只需一项改动，代价最小的在前：</translation>
+    </message>
+    <message>
+        <source>Does not fit: %1. No single change is enough; two are, the cheapest first:</source>
+        <translation>放不下：%1。一项改动不够，两项即可，代价最小的在前：</translation>
+    </message>
+    <message>
+        <source>Does not fit: %1. Neither one change nor two are enough; this comes closest:</source>
+        <translation>放不下：%1。一项或两项改动都不够，最接近的是：</translation>
+    </message>
+    <message>
+        <source>Does not fit: %1. Nothing that may change helps; let more change, or choose another GPU.</source>
+        <translation>放不下：%1。允许的改动都无济于事；请放宽限制，或换一种 GPU。</translation>
     </message>
 </context>
 <context>
@@ -4720,6 +4887,10 @@ Open a config, or choose a model.</source>
     <message>
         <source>Log</source>
         <translation>日志</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>放得下</translation>
     </message>
     <message>
         <source>Channels</source>
