@@ -88,6 +88,11 @@ void printForPeople(const FitQuestion& question, const FitAnswer& answer, const 
     fmt::print("{}: the fullest stage takes {} of {}, {:.3g}% of which stay free\n",
                answer.fits ? "Fits" : "Does not fit", formatGib(answer.peak, 2), formatGib(question.capacity, 2),
                question.margin * 100);
+    if (const BatchEquation equation = batchEquation(*question.plan);
+        equation.holds == false && question.constraints.keepGlobalBatch && !answer.fits) {
+        fmt::print("Its batch does not add up ({} samples where {} are stated); every change below makes it {}\n",
+                   formatCount(*equation.product), formatCount(*equation.global), formatCount(*equation.global));
+    }
     if (!answer.singles.empty()) {
         fmt::print("\nOne change that makes it fit, cheapest first\n{}", proposalTable(answer.singles, gpus).text());
     }
