@@ -53,7 +53,13 @@ void CapacityLine::setVisible(bool visible)
 {
     m_isVisible = visible;
     m_line->setVisible(visible && m_capacity);
-    m_label->setVisible(visible && m_capacity);
+    m_label->setVisible(visible && m_isLabelVisible && m_capacity);
+}
+
+void CapacityLine::setLabelVisible(bool visible)
+{
+    m_isLabelVisible = visible;
+    setVisible(m_isVisible);
 }
 
 void CapacityLine::applyTheme(const Theme& theme)

@@ -26,6 +26,8 @@ public:
     bool set(std::optional<Bytes> capacity, const QString& label);
     /// Hides the line without forgetting the capacity.
     void setVisible(bool visible);
+    /// The line alone says enough where its label would stand on other numbers.
+    void setLabelVisible(bool visible);
     void applyTheme(const Theme& theme);
     [[nodiscard]] std::optional<Bytes> capacity() const { return m_capacity; }
 
@@ -36,6 +38,7 @@ private:
     std::optional<Bytes> m_capacity;
     QString m_wantedLabel;
     bool m_isVisible = true;
+    bool m_isLabelVisible = true;
 };
 
 } // namespace headroom

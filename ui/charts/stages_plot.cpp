@@ -284,9 +284,25 @@ void StagesPlot::fitValues()
     }
     const double upper = most.value > 0 ? most.gib() * 1.08 : 1;
     bytesAxis()->setRange(0, upper);
+    m_capacityLine.setLabelVisible(!isCapacityLabelCrowded(upper));
     m_unit->setText(QString::fromUtf16(BytesTicker::unitFor(upper).name));
     const auto count = static_cast<double>(std::max<std::size_t>(m_marks->marks().size(), 1));
     stageAxis()->setRange(-0.6, count - 0.4);
+}
+
+bool StagesPlot::isCapacityLabelCrowded(double upperGib) const
+{
+    if (!m_capacityLine.capacity())
+        return false;
+    // The label stands over the right half of the bars, as high as the numbers above them are.
+    const double height = 0.12 * upperGib;
+    const auto& marks = m_marks->marks();
+    return std::any_of(marks.begin() + static_cast<std::ptrdiff_t>(marks.size() / 2), marks.end(),
+                       [&](const StageMarks::Mark& mark) {
+                           Bytes top = mark.total.value_or(Bytes{});
+                           top = mark.interval ? std::max(top, mark.interval->high) : top;
+                           return std::abs(top.gib() - m_capacityLine.capacity()->gib()) < height;
+                       });
 }
 
 void StagesPlot::fitBarWidth()

@@ -60,6 +60,7 @@ private:
     void refill();
     void updateMarks();
     void fitValues();
+    [[nodiscard]] bool isCapacityLabelCrowded(double upperGib) const;
     void fitBarWidth();
     void showReadout();
     [[nodiscard]] std::optional<int> stageAt(QPointF pixel) const;
