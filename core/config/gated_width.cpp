@@ -35,11 +35,14 @@ void completeInternEvoPlan(const ConfigDocument& document, const ConfigFormat& /
                            std::vector<Problem>& /*problems*/)
 {
     const Setting* stated = statedAt(document, "model.mlp_ratio");
-    const auto ratio = stated != nullptr && stated->isKnown ? parseReal(stated->text) : std::nullopt;
+    constexpr double notKnown = 0;
+    const double ratio = stated == nullptr ? 4
+        : stated->isKnown                  ? parseReal(stated->text).value_or(notKnown)
+                                           : notKnown;
     ModelPlan& model = plan.model;
     const bool isSane = model.hidden.isKnown() && model.hidden.value < mostWidth;
-    if (!model.ffn.isKnown() && isSane && (stated == nullptr || (ratio && *ratio > 0 && *ratio < 1000))) {
-        const double width = static_cast<double>(model.hidden.value) * ratio.value_or(4);
+    if (!model.ffn.isKnown() && isSane && ratio > 0 && ratio < 1000) {
+        const double width = static_cast<double>(model.hidden.value) * ratio;
         model.ffn.set(roundedUp(static_cast<std::int64_t>(std::floor(width)), 256), {OriginKind::Derived, 0, nullptr});
     }
     const Setting* checkpoint = statedAt(document, "model.checkpoint");

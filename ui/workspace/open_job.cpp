@@ -87,7 +87,8 @@ void OpenJob::finish(Opening* opening)
     m_openings.erase(found);
     done->watcher.disconnect(this);
     // This is its watcher's own signal: it goes when that has returned.
-    QMetaObject::invokeMethod(this, [done] {}, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this, [done] {}, Qt::QueuedConnection);
     const QFuture<Opened> future = done->watcher.future();
     const bool isStopped
         = future.isCanceled() || future.resultCount() == 0 || (future.result()->wasCancelled && !*done->isLogUnwanted);
