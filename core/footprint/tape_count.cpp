@@ -6,10 +6,52 @@
 #include "footprint/working.h"
 
 #include <algorithm>
+#include <set>
 
 namespace headroom {
 
 namespace {
+
+/// How large the blocks are that tensors which stay get, one after the other, from segments of 20 MiB or, from 10 MiB
+/// on, of their own; a rest of up to 1 MiB is not split off, unless segments grow as they are needed (theory.md 6.3).
+class Segments
+{
+public:
+    explicit Segments(bool areExpandable)
+        : m_areExpandable(areExpandable)
+    {
+    }
+
+    std::int64_t place(std::int64_t bytes)
+    {
+        const std::int64_t size = roundUp(std::max<std::int64_t>(bytes, 1), 512);
+        if (m_areExpandable || size <= MiB) {
+            return size;
+        }
+        const auto found = m_free.lower_bound(size);
+        const std::int64_t block = found != m_free.end() ? *found : size < 10 * MiB ? 20 * MiB : roundUp(size, 2 * MiB);
+        if (found != m_free.end()) {
+            m_free.erase(found);
+        }
+        if (block - size <= MiB) {
+            return block;
+        }
+        m_free.insert(block - size);
+        return size;
+    }
+
+    void addFree(std::int64_t bytes) { m_free.insert(bytes); }
+
+private:
+    static constexpr std::int64_t MiB = std::int64_t{1} << 20;
+    static constexpr std::int64_t roundUp(std::int64_t value, std::int64_t unit)
+    {
+        return (value + unit - 1) / unit * unit;
+    }
+
+    const bool m_areExpandable;
+    std::multiset<std::int64_t> m_free;
+};
 
 class TapeCounter
 {
@@ -19,9 +61,10 @@ public:
         , m_stage(stage)
         , m_persistents(program.persistents.all.size(), 0)
         , m_chunks(stage.chunks.size())
+        , m_segments(program.usesExpandableSegments)
     {
         for (const Tape::Event& tensor : stage.tensors.resident) {
-            change(tensor.kind, blockBytes(tensor.bytes));
+            change(tensor.kind, m_segments.place(tensor.bytes));
         }
     }
 
@@ -44,8 +87,9 @@ public:
             }
         }
         if (!m_hasMoments) {
+            m_segments.addFree(m_peak - m_now); // where activations were
             for (const Tape::Event& tensor : m_stage.tensors.created) {
-                change(tensor.kind, blockBytes(tensor.bytes));
+                change(tensor.kind, m_segments.place(tensor.bytes));
             }
         }
         play(m_stage.tensors.temporaries);
@@ -88,8 +132,9 @@ public:
         m_current = 0;
         m_isInside = true;
         changeAll(chunk.loaded, 1);
-        for (const PieceRun& run : chunk.runs) {
-            forwardRun(run);
+        const std::size_t reader = firstReader(chunk);
+        for (std::size_t i = 0; i < chunk.runs.size(); ++i) {
+            forwardRun(chunk.runs[i], i == reader);
         }
         changeAll(chunk.loaded, -1);
         m_isInside = false;
@@ -114,8 +159,9 @@ public:
         m_current = m_chunks[index].kept;
         m_hasGradients = m_chunks[index].hasGradients;
         m_isInside = true;
+        const std::size_t reader = firstReader(chunk);
         for (std::size_t i = chunk.runs.size(); i-- > 0;) {
-            backwardRun(chunk.runs[i]);
+            backwardRun(chunk.runs[i], i == reader);
         }
         m_isInside = false;
         m_current = 0;
@@ -123,10 +169,7 @@ public:
         if (!chunk.receives) {
             return {};
         }
-        // The first tape freed its input, but what came from another stage belongs to the schedule.
-        const std::int64_t unit = (m_program.shape.boundaryBytes() + 511) & ~std::int64_t{511};
-        change(TensorKind::ResidualStream, unit);
-        return {unit, TensorKind::ActivationGradient};
+        return {(m_program.shape.boundaryBytes() + 511) & ~std::int64_t{511}, TensorKind::ActivationGradient};
     }
 
     /// The profiles that are counted so refuse the schedules that split the backward.
@@ -172,32 +215,45 @@ private:
         }
     }
 
-    void forwardRun(const PieceRun& run)
+    void forwardRun(const PieceRun& run, bool readsReceived)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
         for (std::int64_t i = 0; i < run.count; ++i) {
-            play(tape.forward);
+            const bool isReceived = readsReceived && i == 0;
+            play(tape.forward, isReceived);
             if (run.checkpointGroup > 0) {
                 changeAll(tape.saved, -1);
             }
-            if (run.offloadsInput) {
+            if (run.offloadsInput && !isReceived) {
                 change(TensorKind::ResidualStream, -tape.storages[Tape::input].bytes);
             }
         }
     }
 
-    void backwardRun(const PieceRun& run)
+    /// The first run whose tape works on what the chunk got from another stage: that belongs to the schedule, so the
+    /// tape must not free it. Where it rebuilds from a copy that comes back from the host's memory, the copy is its
+    /// own.
+    [[nodiscard]] std::size_t firstReader(const Chunk& chunk) const
+    {
+        const auto first = std::find_if(chunk.runs.begin(), chunk.runs.end(), [this](const PieceRun& run) {
+            return m_program.pieces[run.piece].tape.output != Tape::input;
+        });
+        return chunk.receives ? static_cast<std::size_t>(first - chunk.runs.begin()) : chunk.runs.size();
+    }
+
+    void backwardRun(const PieceRun& run, bool readsReceived)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
         for (std::int64_t i = 0; i < run.count; ++i) {
             if (run.offloadsInput) {
                 change(TensorKind::ResidualStream, tape.storages[Tape::input].bytes);
             }
+            const bool isReceived = readsReceived && i + 1 == run.count && !run.offloadsInput;
             if (run.checkpointGroup > 0) {
-                play(tape.forward);
+                play(tape.forward, isReceived);
                 change(TensorKind::ResidualStream, -tape.outputBytes);
             }
-            play(tape.backward);
+            play(tape.backward, isReceived);
         }
     }
 
@@ -208,7 +264,7 @@ private:
         }
     }
 
-    void play(const std::vector<Tape::Event>& events)
+    void play(const std::vector<Tape::Event>& events, bool keepsInput = false)
     {
         for (const Tape::Event& event : events) {
             switch (event.op) {
@@ -217,7 +273,7 @@ private:
                 break;
             case Tape::Op::Free:
             case Tape::Op::Defer:
-                change(event.kind, -event.bytes);
+                change(event.kind, keepsInput && event.slot == Tape::input ? 0 : -event.bytes);
                 break;
             case Tape::Op::Ensure:
             case Tape::Op::Grow:
@@ -257,6 +313,7 @@ private:
         bool hasGradients = false; ///< of its weights in this step
     };
     std::vector<ChunkCount> m_chunks;
+    Segments m_segments;
     std::vector<Tape::Slot> m_shared; ///< tied gradients that are there
     std::int64_t m_now = 0, m_peak = 0, m_firstStepPeak = 0, m_gradients = 0;
     std::array<std::int64_t, componentCount> m_components{}, m_atPeak{};

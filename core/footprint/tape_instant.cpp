@@ -324,18 +324,39 @@ private:
             PassSummary usual;
             isBackward ? addBackward(run, piece, 0, usual) : addForward(run, piece, 0, usual);
             // A run of one, or a run whose first piece is its highest, meets the storages on the way.
-            const bool isRebuilt = isBackward && run.checkpointGroup > 0;
-            highest = std::max(highest, level + (isRebuilt ? 0 : first.peak));
-            if (run.count > 1 || isRebuilt) {
-                highest = std::max(highest,
-                                   level + appearing
-                                       + (isBackward && !isRebuilt ? std::min<std::int64_t>(piece.backward.net, 0) : 0)
-                                       + usual.peak);
+            if (isBackward && run.checkpointGroup > 0) {
+                highest = std::max(highest, level + firstRebuiltPeak(run, piece, first));
+            } else {
+                highest = std::max(highest, level + first.peak);
+                if (run.count > 1) {
+                    const std::int64_t freed = isBackward ? std::min<std::int64_t>(piece.backward.net, 0) : 0;
+                    highest = std::max(highest, level + appearing + freed + usual.peak);
+                }
             }
             level += appearing + usual.net;
             made += appearing;
         }
         m_missing -= made;
+        return highest;
+    }
+
+    /// Of a run that is rebuilt group by group: the storages appear in the backward of the piece that comes first, once
+    /// its group is rebuilt (`first`).
+    static std::int64_t firstRebuiltPeak(const PieceRun& run, const PieceSummary& piece, const Rise& first)
+    {
+        const std::int64_t size = (run.count - 1) % run.checkpointGroup + 1; // of the last group
+        const std::int64_t rebuilt = size * piece.forward.net - piece.output;
+        std::int64_t highest = std::max((size - 1) * piece.forward.net + piece.forward.peak, rebuilt + first.peak);
+        if (size > 1) {
+            const std::int64_t later = (size - 2) * std::max<std::int64_t>(piece.backward.net, 0);
+            highest = std::max(highest, rebuilt + first.net + later + piece.backward.peak);
+        }
+        if (run.count > size) {
+            PassSummary others;
+            addBackward({run.piece, run.count - size, run.checkpointGroup}, piece, 0, others);
+            const std::int64_t appearing = first.net - piece.backward.net;
+            highest = std::max(highest, appearing + size * piece.held - piece.output + others.peak);
+        }
         return highest;
     }
 

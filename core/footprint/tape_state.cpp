@@ -90,9 +90,9 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
             }
             bytes.master += shape.master > 0 ? count * blockBytes(kept * shape.master) : 0;
             for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
-                bytes.moments += moment > 0 ? count * blockBytes(kept * moment) : 0;
+                bytes.moments += moment > 0 ? count * roundUp(kept * moment, 512) : 0;
             }
-            bytes.mainGradients += shape.hasMainGradients ? count * blockBytes(kept * 4) : 0;
+            bytes.mainGradients += shape.hasMainGradients ? count * roundUp(kept * 4, 512) : 0;
         }
     });
     bytes.gradients += elements > 0 ? blockBytes(elements * shape.gradient) : 0;

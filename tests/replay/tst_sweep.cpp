@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Random plans of every profile that a tape describes: both readers tell the same within half a percent, whatever is
+// combined, for stages with more than 1 GB of state.
+#include "footprint/tape_instant.h"
+#include "plan/fields.h"
+#include "replay/replay.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <random>
+
+using namespace headroom;
+
+namespace {
+
+constexpr double tolerance = 0.005;
+
+constexpr std::int64_t leastState = 1'000'000'000; // in smaller stages single blocks weigh more than half a percent
+
+/// Lists of settings of which each plan takes one.
+using Choices = QList<QList<QByteArray>>;
+
+TrainingPlan planOf(const QByteArray& settings)
+{
+    TrainingPlan plan;
+    for (const QByteArray& setting : settings.split(' ')) {
+        const qsizetype equals = setting.indexOf('=');
+        if (equals > 0) {
+            const auto done = setField(plan, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString(),
+                                       Origin{OriginKind::CommandLine, 0, nullptr});
+            if (!done) {
+                qFatal("%s", done.error().english().c_str());
+            }
+        }
+    }
+    return plan;
+}
+
+const Choices models{
+    {"model.layers=16 model.hidden=4096 model.ffn=11008 model.heads=32 model.kv_heads=8 model.vocab=32000",
+     "model.layers=22 model.hidden=3072 model.ffn=8192 model.heads=24 model.kv_heads=8 model.vocab=128256",
+     "model.layers=12 model.hidden=5120 model.ffn=13824 model.heads=40 model.kv_heads=40 model.vocab=50257",
+     "model.layers=12 model.hidden=4096 model.ffn=14336 model.heads=32 model.kv_heads=8 model.vocab=32000 "
+     "moe.experts=8 moe.topk=2 moe.grouped_gemm=true"},
+    {"batch.micro=1", "batch.micro=2", "batch.micro=3"},
+    {"batch.seq=2048", "batch.seq=4096", "batch.seq=1000"},
+    {"batch.accum=1", "batch.accum=2", "batch.accum=5", "batch.accum=16"},
+    {"model.tied_embeddings=true", "model.tied_embeddings=false"},
+};
+
+/// One device, or shards of a group.
+const Choices torch{
+    {"precision.recipe=bf16-pure", "precision.recipe=bf16-pure parallel.dp=2",
+     "precision.params=fp32 precision.grads=fp32 precision.opt_m=fp32 precision.opt_v=fp32 precision.reduce=fp32 "
+     "shard.fsdp=true parallel.dp=8",
+     "precision.recipe=bf16-pure shard.fsdp=true parallel.dp=4 shard.reshard_after_forward=never",
+     "precision.recipe=megatron-bf16 shard.zero_stage=2 parallel.dp=4",
+     "precision.recipe=megatron-bf16 shard.zero_stage=3 parallel.dp=8"},
+    {"recompute.enabled=false", "recompute.enabled=true recompute.granularity=full",
+     "recompute.enabled=true recompute.granularity=full recompute.method=block recompute.num_layers=1",
+     "recompute.enabled=true recompute.granularity=full recompute.offload_inputs=true"},
+    {"implementation.fused_loss=none", "implementation.fused_loss=chunked", "implementation.fused_loss=liger",
+     "implementation.fused_loss=16bit", "implementation.compiled_loss=true"},
+    {"implementation.compile=false", "implementation.compile=true"},
+    {"optimizer.impl=fused", "optimizer.impl=foreach", "optimizer.impl=for-loop"},
+    {"implementation.expandable_segments=true", "implementation.expandable_segments=false"},
+    {"lora.dropout=0", "lora.rank=16", "optimizer.in_backward=false"},
+};
+
+const Choices megatron{
+    {"parallel.tp=1", "parallel.tp=2", "parallel.tp=4 parallel.sp=true"},
+    {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2",
+     "parallel.pp=4 parallel.schedule=gpipe", "parallel.pp=2 parallel.schedule=zb-h1",
+     "parallel.pp=2 parallel.schedule=zb-v", "parallel.pp=2 parallel.schedule=dualpipev"},
+    {"recompute.enabled=false", "recompute.enabled=true recompute.granularity=full",
+     "recompute.enabled=true recompute.granularity=full recompute.num_layers=3",
+     "recompute.enabled=true recompute.granularity=full recompute.method=block recompute.num_layers=1",
+     "recompute.enabled=true recompute.granularity=selective recompute.modules=mlp,core_attn"},
+    {"attention.impl=flash", "attention.impl=unfused", "model.attn_dropout=0.1 model.hidden_dropout=0.1"},
+    {"implementation.grad_accum_fusion=true", "implementation.grad_accum_fusion=false"},
+    {"shard.dist_opt=false", "shard.dist_opt=true parallel.dp=4", "moe.dispatcher=alltoall"},
+    {"precision.recipe=megatron-bf16", "precision.recipe=megatron-fp16", "precision.recipe=fp32"},
+    {"implementation.fused_loss=none", "implementation.fused_loss=native", "implementation.fused_loss=te-inplace"},
+};
+
+const Choices pipelines{
+    {"parallel.tp=1", "parallel.tp=2", "parallel.tp=2 parallel.sp=true"},
+    {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2 parallel.schedule=interleaved",
+     "parallel.pp=4 parallel.schedule=gpipe"},
+};
+
+QByteArray draw(const Choices& choices, std::mt19937& random)
+{
+    QByteArray settings;
+    for (const auto& choice : choices) {
+        settings += choice[static_cast<qsizetype>(random() % static_cast<unsigned>(choice.size()))] + ' ';
+    }
+    return settings;
+}
+
+/// Half a percent from what lies between the tensors alone and their blocks, and 1 % from the blocks at most.
+bool isHeld(Bytes figure, Bytes blocks, Bytes rounding)
+{
+    const auto got = static_cast<double>(figure.value), most = static_cast<double>(blocks.value);
+    const double least = most - static_cast<double>(rounding.value);
+    return got >= std::max(least * (1 - tolerance), most * 0.99) && got <= most * (1 + tolerance);
+}
+
+} // namespace
+
+class TestSweep : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void agrees_data();
+    void agrees();
+};
+
+void TestSweep::agrees_data()
+{
+    QTest::addColumn<QList<Choices>>("choices");
+    for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "prime-rl", "litgpt"}) {
+        QTest::newRow(profile) << QList<Choices>{models, torch};
+    }
+    for (const char* profile : {"torchtitan", "internevo", "galvatron"}) {
+        QTest::newRow(profile) << QList<Choices>{models, torch, pipelines};
+    }
+    for (const char* profile : {"megatron-te", "megatron-local"}) {
+        QTest::newRow(profile) << QList<Choices>{models, megatron};
+    }
+}
+
+void TestSweep::agrees()
+{
+    QFETCH(QList<Choices>, choices);
+    std::mt19937 random(20);
+    int compared = 0, missed = 0;
+    for (int round = 0; round < 60; ++round) {
+        QByteArray settings
+            = QByteArray("model.gated_mlp=true implementation.profile=") + QTest::currentDataTag() + ' ';
+        for (const Choices& some : choices) {
+            settings += draw(some, random);
+        }
+        InstantEstimator estimator;
+        std::vector<StageFootprint> stages;
+        if (!estimator.run(planOf(settings), stages)) {
+            continue; // a combination that the profile refuses in words
+        }
+        for (std::size_t i = 0; i < stages.size(); ++i) {
+            ReplayOptions options;
+            options.steps = 2;
+            options.mostEvents = 0; // as many micro-batches as differ
+            const StageReplay replayed = replayStage(estimator.program(), estimator.program().stages[i], options);
+            const StageFootprint& instant = stages[i];
+            if (replayed.steadyAllocated.value < leastState) {
+                continue;
+            }
+            ++compared;
+            const Bytes rounding{std::max(replayed.peakRounding.value, replayed.steadyRounding.value)};
+            const auto hold = [&](const char* what, Bytes figure, Bytes blocks) {
+                if (!isHeld(figure, blocks, rounding)) {
+                    ++missed;
+                    qWarning("stage %zu, %s: instant %lld, replay %lld, of which rounding %lld: %s", i, what,
+                             static_cast<long long>(figure.value), static_cast<long long>(blocks.value),
+                             static_cast<long long>(rounding.value), settings.constData());
+                }
+            };
+            hold("peak", instant.peakAllocated, replayed.peakAllocated);
+            hold("steady", instant.steadyAllocated, replayed.steadyAllocated);
+            hold("first step", instant.firstStepPeakAllocated, replayed.firstStepPeakAllocated);
+            for (std::size_t phase = 0; phase < replayed.phases.size(); ++phase) {
+                hold("phase", instant.phases[phase], replayed.phases[phase]);
+            }
+        }
+    }
+    qInfo("%d stages", compared);
+    QVERIFY(compared >= 30);
+    QCOMPARE(missed, 0);
+}
+
+QTEST_APPLESS_MAIN(TestSweep)
+#include "tst_sweep.moc"
