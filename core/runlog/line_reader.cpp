@@ -7,6 +7,7 @@
 namespace headroom {
 namespace {
 
+constexpr std::size_t npos = std::string_view::npos;
 constexpr std::size_t longestText = 64 << 10; ///< of a line, for patterns
 constexpr int mostMatches = 4096; ///< of a format on a line
 constexpr std::size_t longestPhase = 64;
@@ -144,10 +145,11 @@ void LineReader::readMatch(const LineFormat& format, std::string_view text, Surr
             m_draft.countFromEpoch(*format.firstEpoch);
         }
         if (m_draft.record.phase.empty() && format.phaseIsLineBefore) {
-            m_phase = messageOf(lastLineOf(around.before(2)));
+            m_phase = messageBefore(format, around);
             const std::string_view own = textOf(findField(format.pattern, m_matcher.found(), "when"));
             m_phase = own.empty() ? m_phase : std::string(own.substr(0, longestPhase));
             m_draft.record.phase = m_phase;
+            takeKindFromPhase();
         } else if (m_draft.record.phase.empty()) {
             m_draft.record.phase = format.phase;
         }
@@ -158,6 +160,48 @@ void LineReader::readMatch(const LineFormat& format, std::string_view text, Surr
     }
     if (!format.rows.empty()) {
         readRows(format, around);
+    }
+}
+
+/// The caller's message: the last line above that is one, else the line before.
+std::string LineReader::messageBefore(const LineFormat& format, Surroundings& around)
+{
+    std::string_view above = around.before(std::max(format.above, 2));
+    const std::string last(messageOf(lastLineOf(above)));
+    const auto row = std::ranges::find_if(
+        format.rows, [&](std::size_t index) { return m_formats.formats[index].kind == LineKind::Phase; });
+    const auto isOwn = [&](std::string_view line) {
+        return std::ranges::any_of(format.anchors,
+                                   [&](const std::string& anchor) { return line.find(anchor) != npos; });
+    };
+    std::string message = last;
+    while (row != format.rows.end() && !(above = trimmed(above)).empty()) {
+        const std::size_t begin = above.find_last_of('\n') + 1; // npos + 1 is 0
+        const std::string_view line = above.substr(begin);
+        std::size_t from = 0;
+        if (isOwn(line)) {
+            break;
+        }
+        if (m_messageMatcher.next(m_formats.formats[*row].pattern, line, from)) {
+            message = textOf(findField(m_formats.formats[*row].pattern, m_messageMatcher.found(), "phase"));
+            break;
+        }
+        above = above.substr(0, begin);
+    }
+    return message.substr(0, longestPhase);
+}
+
+/// Galvatron prints the same line for allocated and for reserved, below a head that says which.
+void LineReader::takeKindFromPhase()
+{
+    for (const std::string_view kind : {std::string_view(" [Allocated]"), std::string_view(" [Reserved]")}) {
+        if (m_phase.ends_with(kind)) {
+            m_phase.resize(m_phase.size() - kind.size());
+            m_draft.record.phase = m_phase;
+            if (kind == " [Reserved]") {
+                m_draft.becomeReserved();
+            }
+        }
     }
 }
 
@@ -183,14 +227,19 @@ void LineReader::readRows(const LineFormat& format, Surroundings& around)
                 return;
             }
             for (const std::size_t row : format.rows) {
-                readRow(m_formats.formats[row], line, distance);
+                readRow(format, m_formats.formats[row], line, distance);
             }
             ++distance;
             text.remove_prefix(std::min(end + 1, text.size()));
         }
     };
     if (format.above > 0) {
-        const std::string_view above = around.before(format.above);
+        std::string_view above = around.before(format.above);
+        if (!format.until.empty()) { // the block begins with the last line that would end one
+            const std::size_t last = above.rfind(format.until);
+            const std::size_t begin = last == std::string_view::npos ? 0 : above.substr(0, last).rfind('\n') + 1;
+            above.remove_prefix(begin);
+        }
         each(above, -std::ranges::count(above, '\n'), false);
     }
     if (format.reach > 0) {
@@ -198,14 +247,15 @@ void LineReader::readRows(const LineFormat& format, Surroundings& around)
     }
 }
 
-void LineReader::readRow(const LineFormat& row, std::string_view text, std::int64_t distance)
+/// Rows that have anchors of their own become facts there; here they only tell the record's device.
+void LineReader::readRow(const LineFormat& head, const LineFormat& row, std::string_view text, std::int64_t distance)
 {
     std::size_t from = 0;
     text = text.substr(0, longestText);
     for (int matches = 0; matches < mostMatches && m_matcher.next(row.pattern, text, from); ++matches) {
-        if (isSeries(row.kind)) {
+        if (isSeries(row.kind) || (isSeries(head.kind) && !row.isInner)) {
             apply(row);
-        } else {
+        } else if (row.kind != LineKind::Phase) {
             addFact(row, distance);
         }
     }
@@ -236,8 +286,8 @@ void LineReader::apply(const LineFormat& format)
     for (const FieldMatch& match : found) {
         const FieldRule& rule = pattern.fields()[match.field];
         if (rule.unit == FieldUnit::Text) {
-            if (rule.name == "phase" && m_draft.record.phase.empty()) {
-                m_phase = match.text.substr(0, longestPhase); // its text may be that of a line around
+            if ((rule.name == "phase" || rule.name == "validation") && m_draft.record.phase.empty()) {
+                m_phase = trimmed(match.text.substr(0, longestPhase)); // its text may be that of a line around
                 m_draft.record.phase = m_phase;
             }
         } else if (const std::optional<double> number = fieldNumber(rule, match.text)) {

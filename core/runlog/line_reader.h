@@ -43,13 +43,16 @@ private:
     void readMatch(const LineFormat& format, std::string_view text, Surroundings& around);
     void readPairs(const LineFormat& pairs, std::string_view text);
     void readRows(const LineFormat& format, Surroundings& around);
-    void readRow(const LineFormat& row, std::string_view text, std::int64_t distance);
+    void readRow(const LineFormat& head, const LineFormat& row, std::string_view text, std::int64_t distance);
+    [[nodiscard]] std::string messageBefore(const LineFormat& format, Surroundings& around);
+    void takeKindFromPhase();
     void apply(const LineFormat& format);
     void addFact(const LineFormat& format, std::int64_t distance);
     void flush();
 
     const LineFormats& m_formats;
     PatternMatcher m_matcher;
+    PatternMatcher m_messageMatcher; ///< while fields found by the other are in use
     RecordDraft m_draft;
     LineSink* m_sink = nullptr;
     std::int64_t m_number = 0;

@@ -121,13 +121,14 @@ void ChunkBuilder::record(const LineRecord& record)
 void ChunkBuilder::step(const LineRecord& record)
 {
     StepColumns& steps = m_rest.steps;
-    if (!record.loss && !record.stepSeconds && !record.tokensPerSecond) {
+    if (!record.loss && !record.stepSeconds && !record.tokensPerSecond && !record.elapsedSeconds) {
         if (record.step) {
             sawStep(*record.step);
         }
         return;
     }
     constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+    push(m_rest.elapsedSeconds, steps.size(), record.elapsedSeconds);
     steps.step.push_back(stepOf(record, {false, steps.size()}));
     steps.line.push_back(static_cast<std::uint32_t>(m_line));
     steps.seconds.push_back(record.stepSeconds.value_or(unknown));

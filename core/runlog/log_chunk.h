@@ -49,6 +49,7 @@ struct LogChunk
     Sparse<std::int64_t> currentBytes, activeBytes, deviceBytes, freeBytes;
     Sparse<float> activePercent;
     StepColumns steps;
+    Sparse<double> elapsedSeconds; ///< of rows of `steps`, since the training began
     std::vector<LogFact> facts;
     std::vector<bool> formats; ///< which were seen, by index
     StepBinding binding;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/log_files.h"
 
+#include "runlog/device_table.h"
 #include "runlog/event_file.h"
 
 #include <algorithm>
@@ -68,6 +69,7 @@ LogFile inspect(const std::string& name, int& error)
     if (file.isEventFile) {
         return file;
     }
+    file.isDeviceTable = looksLikeDeviceTable(head);
     if (file.size == 0) {
         leaveOut(Severity::Warning, Text(HEADROOM_TR("core", "the file is empty")));
     } else if (auto unreadable = unreadableContent(head)) {

@@ -21,6 +21,7 @@ struct LogFile
     std::int32_t rank = -1; ///< in the file's name, "rank_3.log"; -1: there is none
     std::shared_ptr<const OpenFile> unpacked; ///< the text of a file that is compressed or UTF-16
     bool isEventFile = false; ///< TensorBoard's
+    bool isDeviceTable = false; ///< nvidia-smi's, see device_table.h
     bool readable = true; ///< false: `problem` says why it is left out
     std::optional<Problem> problem;
 };

@@ -22,6 +22,7 @@ struct LineRecord
     std::optional<std::int64_t> currentBytes, activeBytes, deviceBytes, freeBytes;
     std::optional<float> activePercent;
     std::optional<float> stepSeconds;
+    std::optional<double> elapsedSeconds; ///< since the training began: a step's time is a difference
     std::optional<float> tokensPerSecond;
     std::optional<double> loss;
 };

@@ -62,6 +62,35 @@ void removeColours(std::string_view line, std::string& plain)
     }
 }
 
+/// Where a colour code without its escape ends, "[36m" as saved notebooks have it; 0 for other text.
+std::size_t bareColourAt(std::string_view line, std::size_t at)
+{
+    std::size_t end = at + 1;
+    while (end < line.size() && ((line[end] >= '0' && line[end] <= '9') || line[end] == ';')) {
+        ++end;
+    }
+    return end > at + 1 && end < line.size() && line[end] == 'm' ? end + 1 : 0;
+}
+
+bool hasBareColour(std::string_view line)
+{
+    for (std::size_t at = line.find('['); at != npos; at = line.find('[', at + 1)) {
+        if (bareColourAt(line, at) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void removeBareColours(std::string& line)
+{
+    for (std::size_t at = line.find('['); at != npos; at = line.find('[', at)) {
+        const std::size_t end = bareColourAt(line, at);
+        line.erase(at, end == 0 ? 0 : end - at);
+        at += end == 0 ? 1 : 0;
+    }
+}
+
 std::size_t index(std::int64_t offset)
 {
     return static_cast<std::size_t>(offset);
@@ -188,6 +217,12 @@ void LogScanner::readLine(const Window& window, std::size_t begin, std::size_t e
     std::string_view line = window.text.substr(begin, end - begin);
     if (controls && line.find(escape) != npos) {
         removeColours(line, m_uncoloured);
+        line = m_uncoloured;
+    }
+    const bool isPlain = m_formats.size() == 1 && m_formats.front() == m_anchors.plainFormat();
+    if (!isPlain && hasBareColour(line)) {
+        m_uncoloured = std::string(line);
+        removeBareColours(m_uncoloured);
         line = m_uncoloured;
     }
     m_lineBegin = window.begin + static_cast<std::int64_t>(begin);

@@ -70,17 +70,20 @@ void nameThePhases(Run& run)
     }
     const bool cumulative = isCumulative(run);
     const std::uint8_t wholeStep = cumulative ? indexOfWholeStep(run) : std::uint8_t{0};
-    std::unordered_map<std::int16_t, std::pair<std::uint32_t, std::int64_t>> highest; // by rank: step, amount
+    // Of allocated and of reserved, by rank: step, amount.
+    std::array<std::unordered_map<std::int16_t, std::pair<std::uint32_t, std::int64_t>>, 2> highest;
     for (std::size_t i = 0; i < run.size(); ++i) {
         if (!phases[run.phase[i]]) {
             continue;
         }
         bool rose = true;
         if (cumulative) {
-            auto& [step, amount] = highest[run.rank[i]];
+            const bool isReserved = !run.hasAllocated(i) && !run.reservedBytes.empty();
+            const std::int64_t own = isReserved ? run.reservedBytes[i] : run.allocatedBytes[i];
+            auto& [step, amount] = highest[isReserved ? 1 : 0][run.rank[i]];
             const bool isNew = step != run.step[i] && run.formats.front() == "galvatron.stage";
-            rose = isNew || run.allocatedBytes[i] > amount;
-            amount = isNew ? run.allocatedBytes[i] : std::max(amount, run.allocatedBytes[i]);
+            rose = isNew || own > amount;
+            amount = isNew ? own : std::max(amount, own);
             step = run.step[i];
         }
         run.phase[i] = rose ? static_cast<std::uint8_t>(*phases[run.phase[i]]) : wholeStep;

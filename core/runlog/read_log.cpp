@@ -2,11 +2,13 @@
 #include "runlog/read_log.h"
 
 #include "runlog/capacity_shares.h"
+#include "runlog/device_table.h"
 #include "runlog/event_file.h"
 #include "runlog/log_files.h"
 #include "runlog/phase_inference.h"
 #include "runlog/read_pieces.h"
 #include "runlog/run_assembler.h"
+#include "runlog/trainer_peaks.h"
 
 #include <algorithm>
 #include <atomic>
@@ -24,6 +26,15 @@ const AnchorSet& anchorsOf(const ReadOptions& options)
     return options.formats == nullptr ? AnchorSet::builtin() : *options.formats;
 }
 
+/// What needs the whole log.
+void conclude(Run& run)
+{
+    resolveShares(run);
+    resolveTorchtuneUnits(run);
+    inferTrainerPeak(run);
+    inferPhases(run);
+}
+
 /// A piece of a file: the unit of work.
 struct Piece
 {
@@ -37,7 +48,8 @@ std::vector<Piece> cut(const std::vector<LogFile>& files, std::int64_t length)
     std::vector<Piece> pieces;
     for (std::size_t file = 0; file < files.size(); ++file) {
         const std::int64_t size = files[file].readable ? files[file].size : 0;
-        const std::int64_t step = files[file].isEventFile ? std::max<std::int64_t>(size, 1) : length;
+        const bool isWhole = files[file].isEventFile || files[file].isDeviceTable;
+        const std::int64_t step = isWhole ? std::max<std::int64_t>(size, 1) : length;
         for (std::int64_t begin = 0; begin < size; begin += step) {
             pieces.push_back({file, begin, std::min(begin + step, size)});
         }
@@ -121,6 +133,8 @@ private:
             LogChunk& chunk = m_chunks[i];
             if (openError == 0 && m_files[open].isEventFile) {
                 chunk = readEventFile(bytes, m_files[open].size, m_anchors.formats(), m_budget.left());
+            } else if (openError == 0 && m_files[open].isDeviceTable) {
+                chunk = readDeviceTable(bytes, m_files[open].size, m_anchors.formats());
             } else if (openError == 0) {
                 chunk = scanner.scan(bytes, piece.begin, piece.end, m_files[open].size, m_budget.left());
             }
@@ -185,8 +199,7 @@ Run Reading::assemble()
         }
     }
     Run run = assembler.take(m_options.threads);
-    resolveShares(run);
-    inferPhases(run);
+    conclude(run);
     return run;
 }
 
@@ -219,7 +232,11 @@ Run readTextInPieces(std::string_view text, const std::string& name, const ScanS
     const AnchorSet& anchors = AnchorSet::builtin();
     LogScanner scanner(anchors, sizes);
     ProblemBudget budget;
-    for (std::int64_t begin = 0; begin < size && !unreadable; begin += sizes.chunk) {
+    const bool isDeviceTable = !unreadable && looksLikeDeviceTable(text.substr(0, 4096));
+    if (isDeviceTable) {
+        chunks.push_back(readDeviceTable(bytes, size, anchors.formats()));
+    }
+    for (std::int64_t begin = 0; begin < size && !unreadable && !isDeviceTable; begin += sizes.chunk) {
         chunks.push_back(scanner.scan(bytes, begin, std::min(begin + sizes.chunk, size), size, budget.left()));
         budget.spend(chunks.back());
     }
@@ -234,8 +251,7 @@ Run readTextInPieces(std::string_view text, const std::string& name, const ScanS
         assembler.add(std::move(chunk));
     }
     Run run = assembler.take();
-    resolveShares(run);
-    inferPhases(run);
+    conclude(run);
     return run;
 }
 

@@ -34,6 +34,14 @@ void RecordDraft::set(std::string_view field, double value)
         if (value <= std::numeric_limits<std::int16_t>::max()) {
             record.rank = static_cast<std::int32_t>(value);
         }
+    } else if (field == "device_index") {
+        m_device = value;
+    } else if (field == "train_time_ms") {
+        record.elapsedSeconds = value / 1000;
+        m_hasSeries = true;
+    } else if (field == "steps_per_s") {
+        record.stepSeconds = value > 0 ? std::optional(static_cast<float>(1 / value)) : record.stepSeconds;
+        m_hasSeries = m_hasSeries || value > 0;
     } else if (field == "step_time_ms") {
         record.stepSeconds = static_cast<float>(value / 1000);
         m_hasSeries = true;
@@ -78,8 +86,18 @@ void RecordDraft::countFromEpoch(int firstEpoch)
     }
 }
 
+void RecordDraft::becomeReserved()
+{
+    m_reserved = std::max(m_reserved, static_cast<double>(record.allocatedBytes));
+    record.allocatedBytes = Run::noAllocated;
+    record.currentBytes.reset();
+}
+
 void RecordDraft::finish(LineSink& sink)
 {
+    if (record.rank < 0 && m_device && *m_device <= std::numeric_limits<std::int16_t>::max()) {
+        record.rank = static_cast<std::int32_t>(*m_device); // as launchers number the processes of a machine
+    }
     if (m_reserved >= 0) {
         record.reservedBytes = static_cast<std::int64_t>(m_reserved);
     }

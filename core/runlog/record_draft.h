@@ -20,6 +20,8 @@ public:
     /// Steps count anew in each epoch: with the epoch and the steps of one, which were set before, they become steps of
     /// the run.
     void countFromEpoch(int firstEpoch);
+    /// The amounts that were set as allocated are the reserved ones.
+    void becomeReserved();
     /// The capacity of the device, which records have no place for.
     [[nodiscard]] std::optional<double> capacity() const { return m_capacity; }
     /// Has something to tell.
@@ -31,7 +33,7 @@ private:
     void setBytes(std::string_view field, double value);
 
     double m_reserved = -1; ///< the larger of what is called reserved: some frameworks round the peak
-    std::optional<double> m_capacity, m_epoch, m_epochSteps;
+    std::optional<double> m_capacity, m_epoch, m_epochSteps, m_device;
     bool m_isMeasured = false; ///< has an amount of memory
     bool m_hasSeries = false; ///< has a loss, a time or a rate
 };

@@ -60,6 +60,7 @@ void RunAssembler::endFile()
     }
     m_waiting.clear();
     m_lastStep.reset();
+    m_lastElapsed.reset();
 }
 
 void RunAssembler::beginFile(const std::string& name, std::int64_t bytes, std::int32_t rank)
@@ -89,6 +90,7 @@ void RunAssembler::fileProblem(Severity severity, Text text)
 void RunAssembler::add(LogChunk chunk)
 {
     Part part{std::move(chunk), m_records, m_stepRows, m_lines, {}};
+    timeSteps(part.chunk);
     addProblems(part.chunk);
     addFacts(part.chunk);
     addPhases(part);
@@ -134,6 +136,22 @@ void RunAssembler::checkLines(const Part& part)
     if (part.firstLine + last + 1 > largestLine) {
         fileProblem(Severity::Warning,
                     Text(HEADROOM_TR("core", "line numbers are counted up to %1 only"), {std::to_string(largestLine)}));
+    }
+}
+
+/// Where a line has the time since the beginning, what else it calls a step's time is an average over all of them.
+void RunAssembler::timeSteps(LogChunk& chunk)
+{
+    for (std::size_t i = 0; i < chunk.elapsedSeconds.records.size(); ++i) {
+        const std::uint32_t row = chunk.elapsedSeconds.records[i];
+        const std::uint32_t step = chunk.steps.step[row];
+        const double elapsed = chunk.elapsedSeconds.values[i];
+        float& seconds = chunk.steps.seconds[row];
+        seconds = std::numeric_limits<float>::quiet_NaN();
+        if (m_lastElapsed && step > m_lastElapsed->first && elapsed >= m_lastElapsed->second) {
+            seconds = static_cast<float>((elapsed - m_lastElapsed->second) / (step - m_lastElapsed->first));
+        }
+        m_lastElapsed = {step, elapsed};
     }
 }
 

@@ -52,6 +52,7 @@ private:
     void addPhases(Part& part);
     void addProblems(const LogChunk& chunk);
     void checkLines(const Part& part);
+    void timeSteps(LogChunk& chunk);
     void bindSteps(const Part& part);
     void bind(const Unbound& row, std::uint32_t step);
     [[nodiscard]] std::uint8_t phaseIndex(const std::string& name);
@@ -69,6 +70,7 @@ private:
     std::int64_t m_lines = 0; ///< of the current file, so far
     std::vector<Text> m_fileProblems; ///< of the current file
     std::optional<std::uint32_t> m_lastStep; ///< of the current file
+    std::optional<std::pair<std::uint32_t, double>> m_lastElapsed; ///< of the current file: step, seconds
     std::vector<Unbound> m_waiting; ///< of the current file: global indices
     std::vector<std::pair<Unbound, std::uint32_t>> m_bound;
 };

@@ -2608,6 +2608,14 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>阶段是根据“%1”之类的时点推断的：峰值从上一时点算起，因此属于两点之间运行的部分</translation>
     </message>
     <message>
+        <source>The log does not say the unit of torchtune&apos;s amounts. GiB is taken, which torchtune writes since August 2024; before, it was GB, 7 % less</source>
+        <translation>日志未说明 torchtune 数值的单位。此处按 GiB 处理（torchtune 自 2024 年 8 月起使用）；更早的版本使用 GB，数值少 7 %</translation>
+    </message>
+    <message>
+        <source>The Trainer&apos;s figures up to line %1 add up to a peak of the training of %2 allocated: what was there before, what initialising and training added, and the peak beyond that</source>
+        <translation>截至第 %1 行，Trainer 的数值之和表明训练的已分配峰值为 %2：包括此前已占用的部分、初始化和训练增加的部分，以及在此之上的峰值</translation>
+    </message>
+    <message>
         <source>The peak grows by %1 from step %2 to step %3: the optimizer creates its state at the end of the first step, so the first report is a lower bound</source>
         <translation>从第 %2 步到第 %3 步峰值增加 %1：优化器在第一步结束时才创建状态，因此首次报告只是下限</translation>
     </message>
