@@ -29,6 +29,8 @@ FollowedLog::FollowedLog(std::filesystem::path path, const AnchorSet* anchors)
 
 void FollowedLog::begin()
 {
+    m_run->lineCount += m_end > 0 && !m_endsInsideLine ? 1 : 0;
+    m_endsInsideLine = false;
     m_end = 0;
     m_lastSize = -1;
     m_lastBytes.clear();
@@ -39,6 +41,8 @@ Result<FollowedLog::Change> FollowedLog::poll()
 {
     Change change{.firstRecord = m_run->size(), .firstStepRow = m_run->steps.size()};
     const std::size_t facts = m_run->facts.size();
+    m_run->lineCount -= m_countsLast ? 1 : 0;
+    m_countsLast = false;
     if (auto opened = openAgain(change); !opened) {
         return tl::unexpected(opened.error());
     }
@@ -52,6 +56,8 @@ Result<FollowedLog::Change> FollowedLog::poll()
         m_lastSize = size;
     }
     m_run = &m_assembler.update();
+    m_countsLast = m_end > 0 && !m_endsInsideLine;
+    m_run->lineCount += m_countsLast ? 1 : 0;
     change.isEmpty = m_run->size() == change.firstRecord && m_run->steps.size() == change.firstStepRow
         && m_run->facts.size() == facts;
     return change;
@@ -73,7 +79,7 @@ Result<void> FollowedLog::openAgain(Change& change)
         return {};
     }
     if (m_isOpen) {
-        readAdded(true); // the old file to its end: its writer has gone on to the new one
+        readAdded(true, true); // the old file to its end: its writer has gone on to the new one
         change.startedAnew = true;
     }
     const int error = m_bytes.open(m_path.string());
@@ -134,26 +140,30 @@ std::int64_t FollowedLog::beforeOpenBlock(std::int64_t end)
     return end;
 }
 
-/// Reads whole lines. Blocks that may go on wait until the file rests or their lines are there.
-void FollowedLog::readAdded(bool toTheEnd)
+/// Reads whole lines. Blocks that may go on wait until the file rests or their lines are there. Nothing comes any more
+/// to a finished file, so what stands behind its last line feed is read as it is when a log is opened.
+void FollowedLog::readAdded(bool toTheEnd, bool isFinished)
 {
     const std::int64_t size = m_bytes.size();
-    const std::int64_t whole = endOfWholeLines(size);
+    const std::int64_t lines = endOfWholeLines(size);
+    const bool endsInsideLine = isFinished && lines < size;
+    const std::int64_t whole = endsInsideLine ? size : lines;
     const std::int64_t end = toTheEnd ? whole : beforeOpenBlock(whole);
     // A line belongs to the piece with the line feed before it, so pieces begin and end one byte earlier.
     for (std::int64_t from = m_end; from < end;) {
         const std::int64_t to = std::min(end, from + pieceBytes);
         const std::int64_t first = std::max<std::int64_t>(from - 1, 0);
-        const std::int64_t last = to == end ? end - 1 : to - 1;
+        const std::int64_t last = to == end && endsInsideLine ? end : to - 1;
         const std::size_t room = m_problems >= Run::maxProblems ? 0 : Run::maxProblems - m_problems;
         LogChunk chunk = m_scanner.scan(m_bytes, first, last, whole, room);
         m_problems += chunk.problems.size();
-        chunk.endsInsideLine = false;
+        chunk.endsInsideLine = chunk.endsInsideLine && endsInsideLine;
         m_assembler.add(std::move(chunk));
         from = to;
     }
     if (end > m_end) {
         m_end = end;
+        m_endsInsideLine = endsInsideLine;
         const std::int64_t length = std::min(m_end, rememberedBytes);
         m_lastBytes = m_bytes.read(m_end - length, length);
     }

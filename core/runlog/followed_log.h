@@ -12,8 +12,8 @@ namespace headroom {
 
 /// A log that is still being written. Each poll reads what has been added since the last, whole lines only, so a writer
 /// that dies in the middle of a line loses no one else's. A file that was truncated or written anew is read from its
-/// beginning, and one that another took the place of is read to its end first; in both cases what was read before
-/// stays, and the Run has the file once more, with lines counted from 1.
+/// beginning, and one that another took the place of is read to its end first, half a line included; in both cases what
+/// was read before stays, and the Run has the file once more, with lines counted from 1.
 class FollowedLog
 {
 public:
@@ -40,7 +40,7 @@ private:
     };
 
     [[nodiscard]] Result<void> openAgain(Change& change);
-    void readAdded(bool toTheEnd);
+    void readAdded(bool toTheEnd, bool isFinished = false);
     [[nodiscard]] bool wasRewritten(std::int64_t size);
     [[nodiscard]] std::int64_t endOfWholeLines(std::int64_t size);
     [[nodiscard]] std::int64_t beforeOpenBlock(std::int64_t end);
@@ -56,6 +56,8 @@ private:
     Identity m_identity;
     bool m_isOpen = false;
     std::int64_t m_end = 0; ///< bytes read: 0 or behind a line feed
+    bool m_endsInsideLine = false; ///< what was read of a finished file does
+    bool m_countsLast = false; ///< the run's lines have the one whose line feed the next piece begins with
     std::int64_t m_lastSize = -1;
     std::string m_lastBytes; ///< the last of those read: others there mean another content
     std::size_t m_problems = 0;

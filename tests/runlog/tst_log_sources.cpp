@@ -146,6 +146,8 @@ private slots:
     void truncated();
     void rewrittenLonger();
     void replaced();
+    void halfLineOfReplaced();
+    void gigabyteInChunks();
     void comesLater();
     void blockOverSeveralPolls();
     void manyLines();
@@ -418,6 +420,52 @@ void LogSourcesTest::replaced()
     QVERIFY(log.poll());
     QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 3, 4, 5}));
     QCOMPARE(log.run().line, (std::vector<std::uint32_t>{1, 2, 3, 1, 2}));
+}
+
+/// What stood behind the last line feed of the old file is not lost: it is what opening the file would show.
+void LogSourcesTest::halfLineOfReplaced()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    const std::string half = "phase=forward step=2 peak_alloc=12GiB ";
+    write(file, line(1));
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    append(file, half);
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().size(), std::size_t{1});
+    fs::rename(file, file.string() + ".1");
+    write(file, lines(3, 4));
+    QVERIFY(log.poll());
+    QVERIFY(log.poll());
+    const Run plain = readLogText(line(1) + half, "train.log");
+    QCOMPARE(plain.step, (std::vector<std::uint32_t>{1, 2}));
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 3, 4}));
+    QCOMPARE(log.run().line, (std::vector<std::uint32_t>{1, 2, 1, 2}));
+    QCOMPARE(log.run().allocatedBytes[1], plain.allocatedBytes[1]);
+    QCOMPARE(log.run().lineCount, std::int64_t{4});
+}
+
+/// 1 GiB comes in chunks of a size that no piece has, almost nothing of it on the disk.
+void LogSourcesTest::gigabyteInChunks()
+{
+    constexpr std::uintmax_t chunk = (64 << 20) + 12345;
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, "");
+    FollowedLog log(file);
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t step = 1; step <= 16; ++step) {
+        fs::resize_file(file, fs::file_size(file) + chunk);
+        append(file, "\n" + line(static_cast<int>(step)));
+        expected.push_back(step);
+        QVERIFY(log.poll());
+    }
+    QVERIFY(log.poll());
+    QVERIFY(fs::file_size(file) > std::uintmax_t{1} << 30);
+    QCOMPARE(log.run().step, expected);
+    QCOMPARE(log.run().line.back(), 32U);
+    QCOMPARE(log.run().lineCount, std::int64_t{32});
 }
 
 void LogSourcesTest::comesLater()
