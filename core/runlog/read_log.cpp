@@ -4,6 +4,7 @@
 #include "runlog/capacity_shares.h"
 #include "runlog/device_table.h"
 #include "runlog/event_file.h"
+#include "runlog/hard_wraps.h"
 #include "runlog/log_files.h"
 #include "runlog/phase_inference.h"
 #include "runlog/read_pieces.h"
@@ -17,6 +18,9 @@
 #include <new>
 #include <system_error>
 #include <thread>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace headroom {
 namespace {
@@ -203,33 +207,12 @@ Run Reading::assemble()
     return run;
 }
 
-} // namespace
-
-Result<Run> readLogInPieces(std::span<const std::filesystem::path> paths, const ReadOptions& options,
-                            const ScanSizes& sizes)
-{
-    try {
-        const Result<std::vector<LogFile>> files = listLogFiles(paths);
-        if (!files) {
-            return tl::unexpected(files.error());
-        }
-        Reading reading(*files, options, sizes);
-        if (!reading.run()) {
-            return failure(Text(HEADROOM_TR("core", "reading was cancelled")));
-        }
-        return reading.assemble();
-    } catch (const std::bad_alloc&) {
-        return failure(Text(HEADROOM_TR("core", "there is not enough memory to read this log")));
-    }
-}
-
-Run readTextInPieces(std::string_view text, const std::string& name, const ScanSizes& sizes)
+Run readTextAsItIs(std::string_view text, const std::string& name, const AnchorSet& anchors, const ScanSizes& sizes)
 {
     const auto size = static_cast<std::int64_t>(text.size());
     const std::optional<Text> unreadable = unreadableContent(text.substr(0, 4096));
     std::vector<LogChunk> chunks;
     TextBytes bytes(text);
-    const AnchorSet& anchors = AnchorSet::builtin();
     LogScanner scanner(anchors, sizes);
     ProblemBudget budget;
     const bool isDeviceTable = !unreadable && looksLikeDeviceTable(text.substr(0, 4096));
@@ -252,6 +235,91 @@ Run readTextInPieces(std::string_view text, const std::string& name, const ScanS
     }
     Run run = assembler.take();
     conclude(run);
+    return run;
+}
+
+std::size_t findings(const Run& run)
+{
+    return run.size() + run.steps.size() + run.facts.size();
+}
+
+/// The width at which the lines of the text were broken: joining them finds more.
+std::optional<std::size_t> brokenAt(std::string_view head, const AnchorSet& anchors)
+{
+    const std::optional<std::size_t> width = wrapWidth(head);
+    const bool isBroken = width
+        && findings(readTextAsItIs(joinWraps(head, *width), {}, anchors, {}))
+            > findings(readTextAsItIs(head, {}, anchors, {}));
+    return isBroken ? width : std::nullopt;
+}
+
+void addJoined(Run& run, std::size_t width)
+{
+    run.inferences.emplace_back(HEADROOM_TR("core", "Lines broken at %1 columns, as terminals do, were joined"),
+                                std::vector<std::string>{std::to_string(width)});
+}
+
+/// Gives a capture of a terminal its whole lines back, in a file of its own; 0 for other logs.
+std::size_t joinBrokenLines(LogFile& file, const AnchorSet& anchors)
+{
+    constexpr std::int64_t headBytes = 64 << 10;
+    constexpr std::int64_t largestCapture = 64 << 20;
+    FileBytes bytes;
+    if (!file.readable || file.isEventFile || file.isDeviceTable || file.size > largestCapture
+        || bytes.open(file) != 0) {
+        return 0;
+    }
+    const std::optional<std::size_t> width = brokenAt(bytes.read(0, std::min(file.size, headBytes)), anchors);
+    if (!width) {
+        return 0;
+    }
+    const std::string text = joinWraps(bytes.read(0, file.size), *width);
+    auto joined = std::make_shared<const OpenFile>(::memfd_create("headroom", MFD_CLOEXEC));
+    if (::pwrite(joined->number(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+        return 0; // no room: the lines are read as they are
+    }
+    file.unpacked = std::move(joined);
+    file.size = static_cast<std::int64_t>(text.size());
+    return *width;
+}
+
+} // namespace
+
+Result<Run> readLogInPieces(std::span<const std::filesystem::path> paths, const ReadOptions& options,
+                            const ScanSizes& sizes)
+{
+    try {
+        Result<std::vector<LogFile>> files = listLogFiles(paths);
+        if (!files) {
+            return tl::unexpected(files.error());
+        }
+        std::size_t width = 0;
+        for (LogFile& file : *files) {
+            width = std::max(width, joinBrokenLines(file, anchorsOf(options)));
+        }
+        Reading reading(*files, options, sizes);
+        if (!reading.run()) {
+            return failure(Text(HEADROOM_TR("core", "reading was cancelled")));
+        }
+        Run run = reading.assemble();
+        if (width > 0) {
+            addJoined(run, width);
+        }
+        return run;
+    } catch (const std::bad_alloc&) {
+        return failure(Text(HEADROOM_TR("core", "there is not enough memory to read this log")));
+    }
+}
+
+Run readTextInPieces(std::string_view text, const std::string& name, const ScanSizes& sizes)
+{
+    const AnchorSet& anchors = AnchorSet::builtin();
+    const std::optional<std::size_t> width = brokenAt(text.substr(0, 64 << 10), anchors);
+    const std::string joined = width ? joinWraps(text, *width) : std::string();
+    Run run = readTextAsItIs(width ? std::string_view(joined) : text, name, anchors, sizes);
+    if (width) {
+        addJoined(run, *width);
+    }
     return run;
 }
 

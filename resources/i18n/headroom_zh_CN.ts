@@ -2616,6 +2616,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>截至第 %1 行，Trainer 的数值之和表明训练的已分配峰值为 %2：包括此前已占用的部分、初始化和训练增加的部分，以及在此之上的峰值</translation>
     </message>
     <message>
+        <source>Lines broken at %1 columns, as terminals do, were joined</source>
+        <translation>日志行在第 %1 列处被终端折断，已重新拼接</translation>
+    </message>
+    <message>
         <source>The peak grows by %1 from step %2 to step %3: the optimizer creates its state at the end of the first step, so the first report is a lower bound</source>
         <translation>从第 %2 步到第 %3 步峰值增加 %1：优化器在第一步结束时才创建状态，因此首次报告只是下限</translation>
     </message>
