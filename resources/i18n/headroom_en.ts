@@ -22,6 +22,16 @@
     </message>
 </context>
 <context>
+    <name>headroom::LossChart</name>
+    <message numerus="yes">
+        <source>%n common steps</source>
+        <translation>
+            <numerusform>%n common step</numerusform>
+            <numerusform>%n common steps</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>headroom::MainWindow</name>
     <message numerus="yes">
         <source>%n logs</source>

@@ -276,6 +276,22 @@
         <translation>把结论、图表、公式和诊断结果保存为一个 HTML 或 Markdown 文件</translation>
     </message>
     <message>
+        <source>Compare &amp;with…</source>
+        <translation>与另一次运行比较(&amp;W)…</translation>
+    </message>
+    <message>
+        <source>Sets the run before, a log or a config, beside what is open</source>
+        <translation>把之前的运行（日志或配置）与当前打开的并排比较</translation>
+    </message>
+    <message>
+        <source>Compare &amp;losses…</source>
+        <translation>比较损失(&amp;L)…</translation>
+    </message>
+    <message>
+        <source>Tells whether the losses of two runs agree, from JSON lines or logs</source>
+        <translation>根据 JSON 行文件或日志判断两次运行的损失是否一致</translation>
+    </message>
+    <message>
         <source>Find what fi&amp;ts</source>
         <translation>查找放得下的改动(&amp;T)</translation>
     </message>
@@ -3152,6 +3168,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>日志以占设备的比例或剩余空闲量给出数值，却没有说明设备有多大</translation>
     </message>
     <message>
+        <source>nothing could be opened</source>
+        <translation>没有可以打开的内容</translation>
+    </message>
+    <message>
+        <source>neither a config nor a log with memory measurements</source>
+        <translation>既不是配置，也不是带显存测量值的日志</translation>
+    </message>
+    <message>
+        <source>open a log or a config to compare with</source>
+        <translation>请先打开用来比较的日志或配置</translation>
+    </message>
+    <message>
         <source>no line has a step and a loss, neither as JSON ({&quot;step&quot;: 1, &quot;loss&quot;: 2.5}) nor as step= and loss=</source>
         <translation>没有一行同时包含步数和损失，既没有 JSON 形式（{&quot;step&quot;: 1, &quot;loss&quot;: 2.5}），也没有 step= 与 loss= 形式</translation>
     </message>
@@ -3356,6 +3384,87 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
 </context>
 <context>
+    <name>headroom::ComparePanel</name>
+    <message>
+        <source>Choose the log or the config of another run, the one before, to see what changed since
+and what it did to memory and speed.</source>
+        <translation>选择另一次（之前的）运行的日志或配置，查看此后改了什么，
+以及对显存和速度的影响。</translation>
+    </message>
+    <message>
+        <source>%1 (estimate)</source>
+        <translation>%1（估算）</translation>
+    </message>
+    <message>
+        <source>not set</source>
+        <translation>未设置</translation>
+    </message>
+    <message>
+        <source>setting</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Compare with…</source>
+        <translation>与另一次运行比较…</translation>
+    </message>
+    <message>
+        <source>Other run…</source>
+        <translation>其他运行…</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>项目</translation>
+    </message>
+    <message>
+        <source>Before</source>
+        <translation>之前</translation>
+    </message>
+    <message>
+        <source>After</source>
+        <translation>之后</translation>
+    </message>
+    <message>
+        <source>Change</source>
+        <translation>变化</translation>
+    </message>
+    <message>
+        <source>The runs side by side</source>
+        <translation>并排比较的两次运行</translation>
+    </message>
+    <message>
+        <source>Opening %1…</source>
+        <translation>正在打开 %1…</translation>
+    </message>
+    <message>
+        <source>%1, then %2</source>
+        <translation>先 %1，后 %2</translation>
+    </message>
+    <message>
+        <source>Allocated peak</source>
+        <translation>已分配峰值</translation>
+    </message>
+    <message>
+        <source>Allocated in %1</source>
+        <translation>%1阶段已分配</translation>
+    </message>
+    <message>
+        <source>Reserved peak</source>
+        <translation>已保留峰值</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备占用</translation>
+    </message>
+    <message>
+        <source>Step time, s</source>
+        <translation>单步时间（秒）</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>每秒 token 数</translation>
+    </message>
+</context>
+<context>
     <name>headroom::DiffPanel</name>
     <message>
         <source>Whole file</source>
@@ -3512,6 +3621,26 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>放弃(&amp;D)</translation>
     </message>
     <message>
+        <source>Choose the log or config of the run before; both together if you have them</source>
+        <translation>选择之前那次运行的日志或配置；两者都有时可一起选择</translation>
+    </message>
+    <message>
+        <source>All files (*);;JSON lines (*.jsonl);;Logs (*.log *.txt *.out *.err)</source>
+        <translation>所有文件 (*);;JSON 行 (*.jsonl);;日志 (*.log *.txt *.out *.err)</translation>
+    </message>
+    <message>
+        <source>Choose the losses of both runs</source>
+        <translation>选择两次运行的损失文件</translation>
+    </message>
+    <message>
+        <source>Choose the losses to compare %1 with</source>
+        <translation>选择与 %1 比较的损失文件</translation>
+    </message>
+    <message>
+        <source>Choose two files: the losses of two runs are compared.</source>
+        <translation>请选择两个文件：比较的是两次运行的损失。</translation>
+    </message>
+    <message>
         <source>Markdown, for an issue (*.md)</source>
         <translation>Markdown，用于提交问题 (*.md)</translation>
     </message>
@@ -3561,6 +3690,13 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Estimated from operations and traffic; only the ratio means something</source>
         <translation>由运算量和通信量估算，只有比值有意义</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::FindingList</name>
+    <message>
+        <source>Findings</source>
+        <translation>诊断结果</translation>
     </message>
 </context>
 <context>
@@ -3955,6 +4091,71 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>searching…</source>
         <translation>正在搜索…</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::LossChart</name>
+    <message>
+        <source>Loss of both runs</source>
+        <translation>两次运行的损失</translation>
+    </message>
+    <message>
+        <source>Difference, second less first</source>
+        <translation>差值（第二个减第一个）</translation>
+    </message>
+    <message>
+        <source>Tolerance</source>
+        <translation>容差</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n common steps</source>
+        <translation>
+            <numerusform>共 %n 个共同的步</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Step %1: %2 and %3</source>
+        <translation>第 %1 步：%2 和 %3</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::LossPanel</name>
+    <message>
+        <source>Compare the losses of two runs to see whether a change left the training alone:
+two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or two logs.</source>
+        <translation>比较两次运行的损失，看改动是否影响了训练：
+两个 JSON 行文件（如 {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}），或两个日志。</translation>
+    </message>
+    <message>
+        <source>largest difference %1 at step %2, tolerance %3</source>
+        <translation>最大差值 %1（第 %2 步），容差 %3</translation>
+    </message>
+    <message>
+        <source>%1, beyond it from step %2 on</source>
+        <translation>%1，自第 %2 步起超出</translation>
+    </message>
+    <message>
+        <source>Compare losses…</source>
+        <translation>比较损失…</translation>
+    </message>
+    <message>
+        <source>Other files…</source>
+        <translation>其他文件…</translation>
+    </message>
+    <message>
+        <source>Reading the losses…</source>
+        <translation>正在读取损失…</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::LossPlot</name>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>Difference</source>
+        <translation>差值</translation>
     </message>
 </context>
 <context>
@@ -4903,6 +5104,14 @@ Open a config, or choose a model.</source>
     <message>
         <source>Fit</source>
         <translation>放得下</translation>
+    </message>
+    <message>
+        <source>Compare</source>
+        <translation>比较</translation>
+    </message>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
     </message>
     <message>
         <source>Channels</source>

@@ -17,6 +17,8 @@ enum class Command {
     Close,
     Export,
     SaveReport,
+    CompareRuns,
+    CompareLosses,
     Reload,
     Quit,
     Undo,

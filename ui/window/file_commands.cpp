@@ -4,6 +4,7 @@
 #include "dialogs/export_dialog.h"
 #include "dialogs/model_dialog.h"
 #include "panels/notices.h"
+#include "runlog/loss_lines.h"
 #include "window/settings.h"
 #include "workspace/run_report.h"
 #include "workspace/wording.h"
@@ -18,6 +19,14 @@
 #include <algorithm>
 
 namespace headroom {
+namespace {
+
+bool isLossFile(const QString& path)
+{
+    return QFileInfo(path).suffix().toLower() == QLatin1String("jsonl") && looksLikeLossLines(toPath(path));
+}
+
+} // namespace
 
 FileCommands::FileCommands(Workspace& workspace, MessageBar& messages, QWidget& window)
     : QObject(&window)
@@ -29,6 +38,10 @@ FileCommands::FileCommands(Workspace& workspace, MessageBar& messages, QWidget& 
 
 void FileCommands::openPaths(const QStringList& paths)
 {
+    if (paths.size() == 2 && std::all_of(paths.begin(), paths.end(), isLossFile)) {
+        emit lossesChosen(paths[0], paths[1]);
+        return;
+    }
     const bool bringsConfig = std::any_of(paths.begin(), paths.end(), [this](const QString& path) {
         const QString suffix = QFileInfo(path).suffix().toLower();
         const bool isConfig
@@ -43,12 +56,45 @@ void FileCommands::openPaths(const QStringList& paths)
 
 void FileCommands::chooseFiles()
 {
-    const QStringList paths = QFileDialog::getOpenFileNames(
-        &m_window, tr("Open logs and configs"), Settings::value(Preference::LastFolder).toString(),
-        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+    const QStringList paths
+        = askForFiles(tr("Open logs and configs"),
+                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+    if (!paths.isEmpty()) {
+        openPaths(paths);
+    }
+}
+
+QStringList FileCommands::askForFiles(const QString& title, const QString& filter)
+{
+    const QStringList paths
+        = QFileDialog::getOpenFileNames(&m_window, title, Settings::value(Preference::LastFolder).toString(), filter);
     if (!paths.isEmpty()) {
         Settings::setValue(Preference::LastFolder, QFileInfo(paths.first()).absolutePath());
-        openPaths(paths);
+    }
+    return paths;
+}
+
+void FileCommands::chooseRunBefore()
+{
+    const QStringList paths
+        = askForFiles(tr("Choose the log or config of the run before; both together if you have them"),
+                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+    if (!paths.isEmpty()) {
+        emit runBeforeChosen(paths);
+    }
+}
+
+void FileCommands::chooseLosses()
+{
+    const QString filter = tr("All files (*);;JSON lines (*.jsonl);;Logs (*.log *.txt *.out *.err)");
+    QStringList paths = askForFiles(tr("Choose the losses of both runs"), filter);
+    if (paths.size() == 1) {
+        paths += askForFiles(tr("Choose the losses to compare %1 with").arg(fileName(toPath(paths.front()))), filter);
+    }
+    if (paths.size() == 2) {
+        emit lossesChosen(paths[0], paths[1]);
+    } else if (paths.size() > 2) {
+        m_messages.showMessage(Severity::Warning, tr("Choose two files: the losses of two runs are compared."));
     }
 }
 
@@ -118,6 +164,7 @@ void FileCommands::close()
     if (mayLoseChanges()) {
         m_messages.clear();
         m_workspace.close();
+        emit closed();
     }
 }
 

@@ -21,11 +21,14 @@ class FileCommands : public QObject
 public:
     FileCommands(Workspace& workspace, MessageBar& messages, QWidget& window);
 
-    /// Asks first when another config would replace changes that were not exported.
+    /// Two files of loss lines are compared. Asks first when another config would replace changes that were not
+    /// exported.
     void openPaths(const QStringList& paths);
     void chooseFiles();
     void chooseModel();
     void chooseModelFile();
+    void chooseRunBefore();
+    void chooseLosses();
     void exportConfig();
     void chooseReport();
     /// HTML with charts where the name ends so, Markdown otherwise.
@@ -38,7 +41,13 @@ public:
     /// Answers "the changes have not been exported" instead of a dialog (for tests).
     void setLossAnswer(std::function<Answer()> answer) { m_lossAnswer = std::move(answer); }
 
+signals:
+    void runBeforeChosen(const QStringList& paths);
+    void lossesChosen(const QString& first, const QString& second);
+    void closed();
+
 private:
+    [[nodiscard]] QStringList askForFiles(const QString& title, const QString& filter);
     [[nodiscard]] Answer askAboutLoss();
 
     Workspace& m_workspace;

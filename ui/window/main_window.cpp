@@ -148,6 +148,8 @@ void MainWindow::connectCommands()
     connect(actions[Command::Open], &QAction::triggered, m_files, &FileCommands::chooseFiles);
     connect(actions[Command::Close], &QAction::triggered, m_files, &FileCommands::close);
     connect(actions[Command::Export], &QAction::triggered, m_files, &FileCommands::exportConfig);
+    connect(actions[Command::CompareRuns], &QAction::triggered, m_files, &FileCommands::chooseRunBefore);
+    connect(actions[Command::CompareLosses], &QAction::triggered, m_files, &FileCommands::chooseLosses);
     connect(actions[Command::SaveReport], &QAction::triggered, m_files, &FileCommands::chooseReport);
     connect(actions[Command::Reload], &QAction::triggered, &m_workspace, &Workspace::reload);
     connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);
@@ -214,6 +216,12 @@ void MainWindow::connectHelpCommands()
 void MainWindow::connectWorkspace()
 {
     connect(&m_workspace, &Workspace::documentsChanged, this, &MainWindow::showDocuments);
+    connect(m_workbench, &Workbench::lossesChanged, this, &MainWindow::showDocuments);
+    connect(m_workbench, &Workbench::runRequested, m_files, &FileCommands::chooseRunBefore);
+    connect(m_workbench, &Workbench::lossesRequested, m_files, &FileCommands::chooseLosses);
+    connect(m_files, &FileCommands::runBeforeChosen, m_workbench, &Workbench::compareRuns);
+    connect(m_files, &FileCommands::lossesChosen, m_workbench, &Workbench::compareLosses);
+    connect(m_files, &FileCommands::closed, m_workbench, &Workbench::closeComparisons);
     connect(&m_workspace, &Workspace::draftChanged, this, &MainWindow::showDraft);
     connect(&m_workspace, &Workspace::configChanged, this, &MainWindow::showTitle);
     connect(&m_workspace, &Workspace::openingChanged, this, &MainWindow::showOpening);
@@ -249,7 +257,8 @@ bool MainWindow::showsStartPage() const
 void MainWindow::showDocuments()
 {
     const bool isEmpty = m_workspace.isEmpty();
-    m_pages->setCurrentWidget(isEmpty ? static_cast<QWidget*>(m_start) : m_workbench);
+    const bool isStart = isEmpty && !m_workbench->hasLosses();
+    m_pages->setCurrentWidget(isStart ? static_cast<QWidget*>(m_start) : m_workbench);
     m_verdictAction->setVisible(!isEmpty);
     for (const Command command :
          {Command::Close, Command::Reload, Command::CopyVerdict, Command::ResetLayout, Command::ZoomIn,
@@ -263,9 +272,10 @@ void MainWindow::showDocuments()
           Command::Metrics, Command::SaveChart, Command::SaveValues, Command::CopyChart}) {
         (*m_actions)[command]->setEnabled(m_workspace.log() != nullptr);
     }
-    for (const Command command : {Command::SaveReport, Command::FindFit}) {
+    for (const Command command : {Command::SaveReport, Command::FindFit, Command::CompareRuns}) {
         (*m_actions)[command]->setEnabled(!isEmpty);
     }
+    (*m_actions)[Command::Close]->setEnabled(!isStart);
     for (QAction* panel : m_workbench->panelActions()) {
         panel->setEnabled(!isEmpty);
     }

@@ -43,6 +43,9 @@ void Menus::addFile(const std::vector<Sample>& samples)
     file->addAction(m_actions[Command::Reload]);
     file->addAction(m_actions[Command::Close]);
     file->addSeparator();
+    file->addAction(m_actions[Command::CompareRuns]);
+    file->addAction(m_actions[Command::CompareLosses]);
+    file->addSeparator();
     file->addAction(m_actions[Command::Export]);
     file->addAction(m_actions[Command::SaveChart]);
     file->addAction(m_actions[Command::SaveValues]);

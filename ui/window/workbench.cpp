@@ -6,12 +6,14 @@
 #include "charts/stages_chart.h"
 #include "charts/timeline_chart.h"
 #include "panels/channels_panel.h"
+#include "panels/compare_panel.h"
 #include "panels/diff_panel.h"
 #include "panels/findings_panel.h"
 #include "panels/fit_panel.h"
 #include "panels/formula_panel.h"
 #include "panels/knobs_panel.h"
 #include "panels/log_panel.h"
+#include "panels/loss_panel.h"
 #include "panels/peaks_panel.h"
 #include "panels/problems_panel.h"
 #include "panels/styled.h"
@@ -130,6 +132,8 @@ void Workbench::makeDetails()
     m_peaks = new PeaksPanel(m_workspace);
     m_formula = new FormulaPanel(m_workspace, *m_view);
     m_fit = new FitPanel(m_workspace);
+    m_compare = new ComparePanel(m_workspace);
+    m_loss = new LossPanel;
     m_diff = new DiffPanel(m_workspace);
     m_channels = new ChannelsPanel(m_workspace, *m_view);
     m_log = new LogPanel(m_workspace);
@@ -141,6 +145,8 @@ void Workbench::makeDetails()
     m_tabs->addTab(m_formula, tr("Formula"));
     m_tabs->addTab(m_fit, tr("Fit"));
     m_tabs->addTab(m_diff, tr("Config diff"));
+    m_tabs->addTab(m_compare, tr("Compare"));
+    m_tabs->addTab(m_loss, tr("Loss"));
     m_tabs->addTab(m_log, tr("Log"));
     m_tabs->addTab(m_channels, tr("Channels"));
     m_tabs->addTab(m_problems, tr("Problems"));
@@ -154,6 +160,11 @@ void Workbench::connectPanels()
     connect(m_diff, &DiffPanel::changed, this, &Workbench::showTabTitles);
     connect(m_diff, &DiffPanel::exportRequested, this, &Workbench::exportRequested);
     connect(m_knobs, &KnobsPanel::modelRequested, this, &Workbench::modelRequested);
+    connect(m_compare, &ComparePanel::filesRequested, this, &Workbench::runRequested);
+    connect(m_compare, &ComparePanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_loss, &LossPanel::filesRequested, this, &Workbench::lossesRequested);
+    connect(m_loss, &LossPanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_loss, &LossPanel::useChanged, this, &Workbench::lossesChanged);
     connect(m_peaks, &PeaksPanel::recordActivated, this, &Workbench::showRecord);
     connect(m_findings, &FindingsPanel::evidenceActivated, this, &Workbench::showPlace);
     connect(m_problems, &ProblemsPanel::placeActivated, this, &Workbench::showPlace);
@@ -272,6 +283,31 @@ void Workbench::showFit()
 {
     m_detailsDock->show();
     m_tabs->setCurrentWidget(m_fit);
+}
+
+void Workbench::compareRuns(const QStringList& before)
+{
+    m_compare->compareWith(before);
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_compare);
+}
+
+void Workbench::compareLosses(const QString& first, const QString& second)
+{
+    m_loss->compare(first, second);
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_loss);
+}
+
+void Workbench::closeComparisons()
+{
+    m_compare->clear();
+    m_loss->clear();
+}
+
+bool Workbench::hasLosses() const
+{
+    return m_loss->isInUse();
 }
 
 void Workbench::showDiff()

@@ -9,12 +9,14 @@ class QTabWidget;
 namespace headroom {
 
 class ChannelsPanel;
+class ComparePanel;
 class DiffPanel;
 class FindingsPanel;
 class FitPanel;
 class FormulaPanel;
 class KnobsPanel;
 class LogPanel;
+class LossPanel;
 class PeaksChart;
 class PeaksPanel;
 class ProblemsPanel;
@@ -41,6 +43,8 @@ public:
     [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
     [[nodiscard]] FormulaPanel* formula() const { return m_formula; }
     [[nodiscard]] FitPanel* fit() const { return m_fit; }
+    [[nodiscard]] ComparePanel* compare() const { return m_compare; }
+    [[nodiscard]] LossPanel* loss() const { return m_loss; }
     [[nodiscard]] DiffPanel* diff() const { return m_diff; }
     [[nodiscard]] ChannelsPanel* channels() const { return m_channels; }
     [[nodiscard]] LogPanel* logText() const { return m_log; }
@@ -51,6 +55,12 @@ public:
     void resetLayout();
     void showProblems();
     void showFit();
+    void compareRuns(const QStringList& before);
+    void compareLosses(const QString& first, const QString& second);
+    /// Forgets the runs that were compared.
+    void closeComparisons();
+    /// There is something to see even where no file is open.
+    [[nodiscard]] bool hasLosses() const;
     void showDiff();
     void showLog();
     void showChannels();
@@ -61,6 +71,9 @@ public:
 signals:
     void modelRequested();
     void exportRequested();
+    void runRequested();
+    void lossesRequested();
+    void lossesChanged(); ///< hasLosses()
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -87,6 +100,8 @@ private:
     PeaksPanel* m_peaks = nullptr;
     FormulaPanel* m_formula = nullptr;
     FitPanel* m_fit = nullptr;
+    ComparePanel* m_compare = nullptr;
+    LossPanel* m_loss = nullptr;
     DiffPanel* m_diff = nullptr;
     ChannelsPanel* m_channels = nullptr;
     LogPanel* m_log = nullptr;

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Two runs side by side in the window: their losses, and their memory and speed.
+#include "charts/loss_chart.h"
+#include "panels/compare_panel.h"
+#include "panels/finding_card.h"
+#include "panels/finding_list.h"
+#include "panels/loss_panel.h"
+#include "ui/window_fixture.h"
+#include "window/actions.h"
+#include "window/file_commands.h"
+#include "window/workbench.h"
+#include "workspace/wording.h"
+
+#include <QAction>
+#include <QFileInfo>
+#include <QImage>
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTabWidget>
+#include <QTableView>
+#include <QtTest>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+using namespace headroom;
+
+namespace {
+
+using Loss = std::function<double(int step, double noise)>;
+
+/// A loss that falls from 5 to 2 with a noise of 0.02, the same for every call; `loss` makes of it what the run logs.
+QByteArray losses(const Loss& loss, int first = 1)
+{
+    std::mt19937 random(7);
+    std::normal_distribution<double> noise(0, 0.02);
+    QByteArray text;
+    for (int step = first; step < first + 300; ++step) {
+        text += QStringLiteral("{\"step\": %1, \"loss\": %2}\n")
+                    .arg(step)
+                    .arg(loss(step, noise(random)), 0, 'f', 9)
+                    .toLatin1();
+    }
+    return text;
+}
+
+double usual(int step, double noise)
+{
+    return 2 + 3 * std::exp(-step / 80.0) + noise;
+}
+
+} // namespace
+
+class ComparisonsTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    static void initTestCase();
+    void init();
+    void cleanup();
+
+    void lossesAreJudged_data();
+    void lossesAreJudged();
+    void lossChartShowsBothAndTheDifference();
+    void droppedLossesNeedNoOtherFile();
+    void lossesSayWhatIsWrong_data();
+    void lossesSayWhatIsWrong();
+    void newestLossesWin();
+    void settingsComeFirst();
+    void estimateFollowsTheKnobs();
+    void logsAreCompared();
+    void severalChangesAreSaid();
+    void runSaysWhatIsWrong();
+
+private:
+    Workspace& workspace() { return m_fixture->workspace(); }
+    Workbench& workbench() { return m_fixture->window().workbench(); }
+    LossPanel* loss() { return workbench().loss(); }
+    ComparePanel* compare() { return workbench().compare(); }
+    /// Compares with these files and waits for the table.
+    bool compareWith(const QStringList& paths);
+    [[nodiscard]] QStringList row(const QString& name);
+
+    std::unique_ptr<WindowFixture> m_fixture;
+};
+
+void ComparisonsTest::initTestCase()
+{
+    QStandardPaths::setTestModeEnabled(true);
+    QCoreApplication::setOrganizationName(QStringLiteral("headroom-test"));
+    QCoreApplication::setApplicationName(QStringLiteral("headroom-comparisons-test"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QLocale::setDefault(QLocale::c());
+    applyTheme(*qApp, ThemeChoice::Light);
+}
+
+void ComparisonsTest::init()
+{
+    QTest::failOnWarning(QRegularExpression(QStringLiteral("^(?!This plugin does not support).*")));
+    QSettings().clear();
+    m_fixture = std::make_unique<WindowFixture>();
+    m_fixture->window().files().setLossAnswer([] { return FileCommands::Answer::Discard; });
+}
+
+void ComparisonsTest::cleanup()
+{
+    m_fixture.reset();
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+}
+
+void ComparisonsTest::lossesAreJudged_data()
+{
+    QTest::addColumn<QByteArray>("second");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("the same") << losses(usual) << QStringLiteral("The losses are identical");
+    QTest::newRow("rounding") << losses([](int step, double noise) {
+        return usual(step, noise) + (step % 2 == 0 ? 1e-6 : -1e-6);
+    }) << QStringLiteral("The losses agree within rounding");
+    QTest::newRow("summed over eight micro-batches")
+        << losses([](int step, double noise) { return 8 * usual(step, noise); })
+        << QStringLiteral("The losses differ by a constant factor");
+    QTest::newRow("numbered from two") << losses([](int step, double noise) { return usual(step - 1, noise); }, 2)
+                                       << QStringLiteral("The losses are the same, one step apart");
+    QTest::newRow("apart from step 100 on")
+        << losses([](int step, double noise) { return usual(step, noise) + std::max(0, step - 100) * 0.005; })
+        << QStringLiteral("The losses drift apart");
+}
+
+void ComparisonsTest::lossesAreJudged()
+{
+    QFETCH(QByteArray, second);
+    QFETCH(QString, sentence);
+    QVERIFY(m_fixture->show());
+    workbench().compareLosses(m_fixture->write(QStringLiteral("a.jsonl"), losses(usual)),
+                              m_fixture->write(QStringLiteral("b.jsonl"), second));
+    QTRY_COMPARE(loss()->sentence(), sentence);
+    QVERIFY(!loss()->findings()->cards().empty());
+    QCOMPARE(translated(loss()->findings()->cards().front()->finding().title), sentence);
+}
+
+void ComparisonsTest::lossChartShowsBothAndTheDifference()
+{
+    QVERIFY(m_fixture->show());
+    const auto higher = [](int step, double noise) { return usual(step, noise) + 0.5; };
+    workbench().compareLosses(m_fixture->write(QStringLiteral("a.jsonl"), losses(usual)),
+                              m_fixture->write(QStringLiteral("b.jsonl"), losses(higher, 1)));
+    QTRY_VERIFY(loss()->chart()->curves() != nullptr);
+    const LossCurves& curves = *loss()->chart()->curves();
+    QCOMPARE(curves.steps.size(), std::size_t{300});
+    QCOMPARE(curves.firstName, QStringLiteral("a.jsonl"));
+    const QStringList lines = loss()->chart()->values().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 301);
+    for (const int step : {1, 150, 300}) {
+        const QStringList cells = lines[step].split(QLatin1Char('\t'));
+        QCOMPARE(cells[0], QString::number(step));
+        QVERIFY(std::abs(cells[3].toDouble() - 0.5) < 1e-8);
+    }
+    // Both curves' colours are on the picture, and it is written as it is shown.
+    const QString path = m_fixture->path(QStringLiteral("loss.png"));
+    QVERIFY(loss()->chart()->saveImage(path).has_value());
+    const QImage image(path);
+    QCOMPARE(image.size(), loss()->chart()->size() * 2);
+    QSet<QRgb> colors;
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) {
+            colors.insert(image.pixel(x, y));
+        }
+    }
+    for (const QColor& color : {Theme::current().phase(0), Theme::current().phase(1), Theme::current().accent}) {
+        QVERIFY2(colors.contains(color.rgb()), qPrintable(color.name()));
+    }
+}
+
+void ComparisonsTest::droppedLossesNeedNoOtherFile()
+{
+    QVERIFY(m_fixture->show());
+    QVERIFY(m_fixture->window().showsStartPage());
+    m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("a.jsonl"), losses(usual)),
+                                           m_fixture->write(QStringLiteral("b.jsonl"), losses(usual))});
+    QTRY_COMPARE(loss()->sentence(), QStringLiteral("The losses are identical"));
+    QVERIFY(!m_fixture->window().showsStartPage());
+    QVERIFY(loss()->isVisible());
+    QVERIFY(workspace().isEmpty());
+    QVERIFY(m_fixture->window().actions()[Command::Close]->isEnabled());
+    m_fixture->window().actions()[Command::Close]->trigger();
+    QVERIFY(m_fixture->window().showsStartPage());
+    QVERIFY(loss()->chart()->curves() == nullptr);
+}
+
+void ComparisonsTest::lossesSayWhatIsWrong_data()
+{
+    QTest::addColumn<QByteArray>("second");
+    QTest::addColumn<QString>("part");
+    QTest::newRow("empty") << QByteArray() << QStringLiteral("b.jsonl");
+    QTest::newRow("no losses") << QByteArray("{\"step\": 1, \"lr\": 0.1}\n") << QStringLiteral("b.jsonl");
+    QTest::newRow("binary") << QByteArray(4096, '\0') << QStringLiteral("b.jsonl");
+    QTest::newRow("no common step") << losses(usual, 10'000) << QStringLiteral("common");
+}
+
+void ComparisonsTest::lossesSayWhatIsWrong()
+{
+    QFETCH(QByteArray, second);
+    QFETCH(QString, part);
+    QVERIFY(m_fixture->show());
+    workbench().compareLosses(m_fixture->write(QStringLiteral("a.jsonl"), losses(usual)),
+                              m_fixture->write(QStringLiteral("b.jsonl"), second));
+    QTRY_VERIFY(!loss()->isBusy());
+    QTRY_VERIFY2(loss()->sentence().contains(part), qPrintable(loss()->sentence()));
+    QVERIFY(loss()->chart()->curves() == nullptr);
+}
+
+void ComparisonsTest::newestLossesWin()
+{
+    QVERIFY(m_fixture->show());
+    const QString first = m_fixture->write(QStringLiteral("a.jsonl"), losses(usual));
+    const QString other = m_fixture->write(QStringLiteral("b.jsonl"), losses([](int, double noise) { return noise; }));
+    for (int i = 0; i < 20; ++i) {
+        workbench().compareLosses(first, other);
+    }
+    workbench().compareLosses(first, first);
+    QTRY_COMPARE(loss()->sentence(), QStringLiteral("The losses are identical"));
+    QTest::qWait(50);
+    QCOMPARE(loss()->sentence(), QStringLiteral("The losses are identical"));
+}
+
+bool ComparisonsTest::compareWith(const QStringList& paths)
+{
+    workbench().compareRuns(paths);
+    return QTest::qWaitFor([this] { return !compare()->isBusy() && compare()->view()->model()->rowCount() > 0; },
+                           20'000);
+}
+
+QStringList ComparisonsTest::row(const QString& name)
+{
+    const QAbstractItemModel& rows = *compare()->view()->model();
+    for (int row = 0; row < rows.rowCount(); ++row) {
+        if (rows.index(row, ComparePanel::Name).data().toString() == name) {
+            return {rows.index(row, ComparePanel::Before).data().toString(),
+                    rows.index(row, ComparePanel::After).data().toString(),
+                    rows.index(row, ComparePanel::Change).data().toString()};
+        }
+    }
+    return {};
+}
+
+void ComparisonsTest::settingsComeFirst()
+{
+    QVERIFY(m_fixture->open());
+    QByteArray config = WindowFixture::configText;
+    config.replace("micro_batch_size: 2", "micro_batch_size: 1");
+    QVERIFY(compareWith({m_fixture->write(QStringLiteral("before.yaml"), config)}));
+    QVERIFY2(compare()->sentence().contains(QStringLiteral("before.yaml")), qPrintable(compare()->sentence()));
+    const QAbstractItemModel& rows = *compare()->view()->model();
+    QCOMPARE(rows.index(0, ComparePanel::Name).data().toString(), QStringLiteral("batch.micro"));
+    QCOMPARE(rows.index(0, ComparePanel::Before).data().toString(), QStringLiteral("1"));
+    QCOMPARE(rows.index(0, ComparePanel::After).data().toString(), QStringLiteral("2"));
+    // Twice the samples at once: more activations, and nothing else that could fall.
+    QVERIFY2(row(QStringLiteral("Allocated peak")).value(2).startsWith(QLatin1Char('+')),
+             qPrintable(row(QStringLiteral("Allocated peak")).join(QLatin1Char(' '))));
+}
+
+void ComparisonsTest::estimateFollowsTheKnobs()
+{
+    QVERIFY(m_fixture->open());
+    QVERIFY(compareWith({m_fixture->write(QStringLiteral("before.yaml"), WindowFixture::configText)}));
+    QVERIFY(row(QStringLiteral("batch.micro")).isEmpty());
+    workspace().turnKnob(Knob::MicroBatch, 4);
+    QTRY_COMPARE(row(QStringLiteral("batch.micro")).value(1), QStringLiteral("4"));
+    QTRY_VERIFY(row(QStringLiteral("Device")).value(2).startsWith(QLatin1Char('+')));
+    workspace().undoStack().undo();
+    QTRY_VERIFY(row(QStringLiteral("batch.micro")).isEmpty());
+    // The same plan by the same engine: not a byte apart.
+    QTRY_VERIFY2(row(QStringLiteral("Device")).value(2).contains(QStringLiteral("0.0 %")),
+                 qPrintable(row(QStringLiteral("Device")).join(QLatin1Char(' '))));
+}
+
+void ComparisonsTest::logsAreCompared()
+{
+    QVERIFY(m_fixture->open());
+    QByteArray before;
+    for (int step = 1; step <= 20; ++step) {
+        for (const auto& [phase, mebibytes] :
+             {std::pair{"forward", 4400}, std::pair{"backward", 5403}, std::pair{"optimizer", 4400}}) {
+            before += QStringLiteral("rank=0 phase=%1 step=%2 peak_alloc=%3MiB\n")
+                          .arg(QLatin1String(phase))
+                          .arg(step)
+                          .arg(mebibytes)
+                          .toLatin1();
+        }
+    }
+    QVERIFY(compareWith({m_fixture->write(QStringLiteral("before.log"), before)}));
+    // 5403 MiB before and 6403 MiB now: 5.28 and 6.25 GiB, 1000 MiB or 18.5 % more.
+    const QStringList peak = row(QStringLiteral("Allocated peak"));
+    QCOMPARE(peak.value(0), QStringLiteral("5.28 GiB"));
+    QCOMPARE(peak.value(1), QStringLiteral("6.25 GiB"));
+    QVERIFY2(peak.value(2).startsWith(QStringLiteral("+")) && peak.value(2).endsWith(QStringLiteral("+18.5 %")),
+             qPrintable(peak.value(2)));
+    QVERIFY(row(QStringLiteral("Allocated in optimizer")).value(2).endsWith(QStringLiteral("+0.0 %")));
+    QVERIFY(row(QStringLiteral("Device")).isEmpty()); // neither log says
+    m_fixture->window().actions()[Command::Close]->trigger();
+    QVERIFY(compare()->view()->model()->rowCount() == 0);
+}
+
+void ComparisonsTest::severalChangesAreSaid()
+{
+    QVERIFY(m_fixture->open());
+    QByteArray config = WindowFixture::configText;
+    config.replace("micro_batch_size: 2", "micro_batch_size: 1").replace("seq_length: 1024", "seq_length: 2048");
+    QVERIFY(compareWith({m_fixture->write(QStringLiteral("before.yaml"), config)}));
+    const auto& cards = compare()->findings()->cards();
+    QVERIFY(std::any_of(cards.begin(), cards.end(), [](const FindingCard* card) {
+        return translated(card->finding().title) == QStringLiteral("2 settings changed at once");
+    }));
+}
+
+void ComparisonsTest::runSaysWhatIsWrong()
+{
+    QVERIFY(m_fixture->open());
+    workbench().compareRuns({m_fixture->write(QStringLiteral("notes.txt"), "nothing measured here\n")});
+    QTRY_VERIFY2(compare()->sentence().contains(QStringLiteral("notes.txt")), qPrintable(compare()->sentence()));
+    QTRY_VERIFY(!compare()->isBusy());
+    QTRY_VERIFY(!compare()->sentence().startsWith(QStringLiteral("Opening")));
+    QCOMPARE(compare()->view()->model()->rowCount(), 0);
+}
+
+QTEST_MAIN(ComparisonsTest)
+#include "tst_comparisons.moc"
