@@ -148,6 +148,7 @@ private slots:
     void replaced();
     void halfLineOfReplaced();
     void gigabyteInChunks();
+    void capturesAsFiles();
     void comesLater();
     void blockOverSeveralPolls();
     void manyLines();
@@ -466,6 +467,31 @@ void LogSourcesTest::gigabyteInChunks()
     QCOMPARE(log.run().step, expected);
     QCOMPARE(log.run().line.back(), 32U);
     QCOMPARE(log.run().lineCount, std::int64_t{32});
+}
+
+/// What only whole files tell: the columns of nvidia-smi's rows and the width of a terminal, in one Run.
+void LogSourcesTest::capturesAsFiles()
+{
+    QTemporaryDir folder;
+    const fs::path root = folder.path().toStdString();
+    std::string table = "index, memory.used [MiB], memory.total [MiB]\n";
+    std::string broken;
+    for (int i = 1; i <= 3; ++i) {
+        table += "1, " + std::to_string(i * 1000) + " MiB, 81559 MiB\n";
+        const std::string whole = "some prefix that is long enough to be broken by a terminal " + line(i);
+        broken += whole.substr(0, 70) + '\n' + whole.substr(70);
+    }
+    write(root / "a.csv", table);
+    write(root / "b.log", broken);
+    const Result<Run> run = read(root);
+    QVERIFY(run);
+    QCOMPARE(run->step, (std::vector<std::uint32_t>{1, 2, 3, 1, 2, 3}));
+    QCOMPARE(run->line, (std::vector<std::uint32_t>{2, 3, 4, 1, 3, 5}));
+    QCOMPARE(run->deviceBytes.values, (std::vector<std::int64_t>{1000LL << 20, 2000LL << 20, 3000LL << 20}));
+    QCOMPARE(run->rank.front(), std::int16_t{1});
+    QCOMPARE(run->allocatedBytes.back(), std::int64_t{1} << 30);
+    QCOMPARE(run->lineCount, std::int64_t{10});
+    QCOMPARE(run->inferences.size(), std::size_t{1});
 }
 
 void LogSourcesTest::comesLater()
