@@ -85,9 +85,9 @@ TapeWriter::TapeWriter(Tape& tape, PersistentStorages& persistents)
 
 Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream)
 {
-    declare(slot, kind, bytes);
-    m_tape.storages[slot].stream = stream;
-    m_events->push_back(m_tape.storages[slot]);
+    const Tape::Event event{rounded(bytes), Tape::Op::Allocate, kind, slot, stream};
+    store(event);
+    m_events->push_back(event);
     return slot;
 }
 
@@ -100,11 +100,15 @@ void TapeWriter::accumulate(TensorKind kind, std::int64_t bytes, int shared, std
 
 void TapeWriter::declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
 {
-    const Tape::Event event{rounded(bytes), Tape::Op::Allocate, kind, slot};
-    if (slot == m_tape.storages.size()) {
+    store({rounded(bytes), Tape::Op::Allocate, kind, slot});
+}
+
+void TapeWriter::store(const Tape::Event& event)
+{
+    if (event.slot == m_tape.storages.size()) {
         m_tape.storages.push_back(event); // local slots are handed out in order
     } else {
-        m_tape.storages[slot] = event;
+        m_tape.storages[event.slot] = event;
     }
 }
 
@@ -113,10 +117,8 @@ void TapeWriter::add(Tape::Op op, Tape::Slot slot)
     if (slot == Tape::none) {
         return;
     }
-    Tape::Event event = m_tape.storages[slot];
-    event.op = op;
-    event.slot = slot;
-    m_events->push_back(event);
+    const Tape::Event& storage = m_tape.storages[slot];
+    m_events->push_back({storage.bytes, op, storage.kind, slot, storage.stream});
 }
 
 void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)

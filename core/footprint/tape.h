@@ -116,6 +116,7 @@ public:
     void beginWeights() { m_events = &m_tape.weights; }
 
 private:
+    void store(const Tape::Event& event);
     void add(Tape::Op op, Tape::Slot slot);
     void need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep = false);
 

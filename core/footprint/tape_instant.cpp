@@ -23,6 +23,32 @@ constexpr std::size_t at(Component component)
     return static_cast<std::size_t>(component);
 }
 
+/// What follows from a stage's chunks alone, whichever stage runs them: the middle ones of a pipeline run the same.
+struct StageConstants
+{
+    StageState state;
+    std::int64_t parameters = 0; ///< elements
+    std::int64_t persistents = 0; ///< bytes of all persistent storages, in the end
+    struct FirstPass
+    {
+        bool isKnown = false;
+        std::int64_t highest = 0, made = 0; ///< made: bytes of persistent storages
+    };
+    std::array<FirstPass, 2> firstPasses; ///< of a stage with one chunk: forward, backward
+    std::optional<Place> place; ///< of the chunk's bytes by component
+    ComponentBytes components{};
+};
+
+bool runsTheSame(const Chunk& a, const Chunk& b)
+{
+    return a.receives == b.receives && a.sends == b.sends && a.loaded.empty() && b.loaded.empty()
+        && std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
+                      [](const PieceRun& x, const PieceRun& y) {
+                          return x.piece == y.piece && x.count == y.count && x.checkpointGroup == y.checkpointGroup
+                              && x.offloadsInput == y.offloadsInput;
+                      });
+}
+
 /// Counts bytes where the replay moves blocks. A StepWalk drives it, a chunk's pass is two additions.
 class InstantReader
 {
@@ -34,15 +60,18 @@ public:
     };
 
     InstantReader(const ModelProgram& program, const StageProgram& stage, const std::vector<PieceSummary>& pieces,
-                  const std::vector<ChunkSummary>& chunks, std::vector<std::int64_t>& persistents)
+                  const std::vector<ChunkSummary>& chunks, std::vector<std::int64_t>& persistents,
+                  StageConstants& constants)
         : m_program(program)
         , m_stage(stage)
         , m_pieces(pieces)
         , m_chunks(chunks)
         , m_persistents(persistents)
-        , m_state(stageState(program, stage))
+        , m_constants(constants)
+        , m_state(constants.state)
     {
-        m_missing = persistentBytes();
+        m_persistents.assign(program.persistents.all.size(), 0);
+        m_missing = constants.persistents;
         m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
         // While a distributed optimizer is built its tensors stand beside the buffer they move into.
         const RankShape& shape = program.shape;
@@ -181,11 +210,10 @@ private:
         components[at(Component::Gradients)] = m_state.gradients + (hasMainGradients ? m_state.mainGradients : 0);
         components[at(Component::OptimizerState)] = m_state.master + m_state.moments;
         components[at(Component::InFlight)] = m_peak.kept;
-        components[at(Component::Buffers)]
-            = m_peak.walked + std::accumulate(m_persistents.begin(), m_persistents.end(), std::int64_t{0});
+        components[at(Component::Buffers)] = m_peak.walked + m_constants.persistents;
         components[at(Component::WorkingSet)] = m_peak.gradients;
         if (m_peak.chunk != noChunk) {
-            addComponents(m_program, m_stage.chunks[m_peak.chunk], m_peak.place, components);
+            addOwn(components);
         }
         if (m_program.shape.deferredWgrads >= 0) {
             // What waits for the end of the step: gradients of logits, mostly.
@@ -193,6 +221,19 @@ private:
                 += m_peak.bytes - std::accumulate(components.begin(), components.end(), std::int64_t{0});
         }
         return components;
+    }
+
+    void addOwn(ComponentBytes& components) const
+    {
+        const bool isAlone = m_chunks.size() == 1;
+        if (!isAlone || m_constants.place != m_peak.place) {
+            m_constants.components.fill(0);
+            addComponents(m_program, m_stage.chunks[m_peak.chunk], m_peak.place, m_constants.components);
+            m_constants.place = isAlone ? std::optional(m_peak.place) : std::nullopt;
+        }
+        for (std::size_t i = 0; i < components.size(); ++i) {
+            components[i] += m_constants.components[i];
+        }
     }
 
     struct Peak
@@ -286,28 +327,23 @@ private:
         }
     }
 
-    /// The persistent storages that this stage's tapes ask for, in the end; none is there yet.
-    std::int64_t persistentBytes()
+    /// The first pass through a chunk, or what is known of it from a stage that runs the same.
+    std::int64_t firstRise(const Chunk& chunk)
     {
-        m_persistents.assign(m_program.persistents.all.size(), 0);
-        for (const Chunk& chunk : m_stage.chunks) {
-            for (const PieceRun& run : chunk.runs) {
-                const Tape& tape = m_program.pieces[run.piece].tape;
-                for (const auto* needs :
-                     {&tape.forwardNeeds, &tape.backwardNeeds, &tape.inputBackwardNeeds, &tape.weightNeeds}) {
-                    for (const Tape::Event& need : *needs) {
-                        m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
-                    }
-                }
-            }
+        if (m_chunks.size() > 1 || splitsBackward(m_program.shape.schedule)) {
+            return walkFirst(chunk).highest;
         }
-        const std::int64_t all = std::accumulate(m_persistents.begin(), m_persistents.end(), std::int64_t{0});
-        std::fill(m_persistents.begin(), m_persistents.end(), 0);
-        return all;
+        auto& known = m_constants.firstPasses[m_phase == Phase::Backward ? 1 : 0];
+        if (known.isKnown) {
+            m_missing -= known.made;
+        } else {
+            known = walkFirst(chunk);
+        }
+        return known.highest;
     }
 
     /// How high a chunk's first pass reaches, while persistent storages appear on the way.
-    std::int64_t firstRise(const Chunk& chunk)
+    StageConstants::FirstPass walkFirst(const Chunk& chunk)
     {
         const bool isBackward = m_phase == Phase::Backward;
         std::int64_t level = 0, highest = 0, made = 0;
@@ -337,7 +373,7 @@ private:
             made += appearing;
         }
         m_missing -= made;
-        return highest;
+        return {true, highest, made};
     }
 
     /// Of a run that is rebuilt group by group: the storages appear in the backward of the piece that comes first, once
@@ -385,7 +421,8 @@ private:
     const std::vector<PieceSummary>& m_pieces;
     const std::vector<ChunkSummary>& m_chunks;
     std::vector<std::int64_t>& m_persistents;
-    const StageState m_state;
+    StageConstants& m_constants;
+    const StageState& m_state;
 
     Phase m_phase = Phase::Forward;
     bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false;
@@ -396,6 +433,24 @@ private:
     Peak m_peak;
 };
 
+/// Bytes of the persistent storages that the stage's tapes ask for; `largest` is storage to work in.
+std::int64_t persistentBytes(const ModelProgram& program, const StageProgram& stage, std::vector<std::int64_t>& largest)
+{
+    largest.assign(program.persistents.all.size(), 0);
+    for (const Chunk& chunk : stage.chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            const Tape& tape = program.pieces[run.piece].tape;
+            for (const auto* needs :
+                 {&tape.forwardNeeds, &tape.backwardNeeds, &tape.inputBackwardNeeds, &tape.weightNeeds}) {
+                for (const Tape::Event& need : *needs) {
+                    largest[need.slot] = std::max(largest[need.slot], need.bytes);
+                }
+            }
+        }
+    }
+    return std::accumulate(largest.begin(), largest.end(), std::int64_t{0});
+}
+
 } // namespace
 
 struct InstantEstimator::Scratch
@@ -403,6 +458,8 @@ struct InstantEstimator::Scratch
     std::vector<PieceSummary> pieces;
     std::vector<ChunkSummary> chunks; ///< of the stage at hand
     std::vector<std::int64_t> persistents; ///< bytes there already, by index
+    StageConstants constants; ///< of the stage at hand
+    const StageProgram* stage = nullptr; ///< whose they are
     StepWalk<InstantReader>::Memory memory;
 };
 
@@ -422,6 +479,7 @@ Result<void> InstantEstimator::run(const TrainingPlan& plan, std::vector<StageFo
     for (const Piece& piece : m_program.pieces) {
         m_scratch->pieces.push_back(summarise(piece.tape));
     }
+    m_scratch->stage = nullptr;
     stages.resize(m_program.stages.size());
     for (std::size_t i = 0; i < stages.size(); ++i) {
         fillStage(m_program.stages[i], stages[i]);
@@ -434,15 +492,24 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
     const RankShape& shape = m_program.shape;
     if (m_program.hasOwnState) {
         countStage(m_program, stage, result);
-        describe(stage, result);
+        describe(stage, parameterCount(m_program, stage), result);
         return;
     }
     Scratch& scratch = *m_scratch;
-    scratch.chunks.clear();
-    for (const Chunk& chunk : stage.chunks) {
-        scratch.chunks.push_back(summarise(chunk, scratch.pieces));
+    if (scratch.stage == nullptr
+        || !std::equal(stage.chunks.begin(), stage.chunks.end(), scratch.stage->chunks.begin(),
+                       scratch.stage->chunks.end(), runsTheSame)) {
+        scratch.chunks.clear();
+        for (const Chunk& chunk : stage.chunks) {
+            scratch.chunks.push_back(summarise(chunk, scratch.pieces));
+        }
+        scratch.constants = {};
+        scratch.constants.state = stageState(m_program, stage);
+        scratch.constants.parameters = parameterCount(m_program, stage);
+        scratch.constants.persistents = persistentBytes(m_program, stage, scratch.persistents);
+        scratch.stage = &stage;
     }
-    InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents);
+    InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents, scratch.constants);
     StepWalk<InstantReader> walk(shape, stage, reader, scratch.memory);
     const std::int64_t microBatches = StepWalk<InstantReader>::distinctMicroBatches(shape, stage);
     // Interleaved chunks keep their last inputs into the next step, which a second one shows; other schedules have let
@@ -453,16 +520,16 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
         reader.endStep();
     }
     reader.fill(result);
-    describe(stage, result);
+    describe(stage, scratch.constants.parameters, result);
 }
 
-void InstantEstimator::describe(const StageProgram& stage, StageFootprint& result) const
+void InstantEstimator::describe(const StageProgram& stage, std::int64_t parameters, StageFootprint& result) const
 {
     const RankShape& shape = m_program.shape;
     result.stage = stage.stage;
     result.firstLayer = stage.firstLayer;
     result.layers = stage.layers;
-    result.parameters = parameterCount(m_program, stage);
+    result.parameters = parameters;
     result.inFlight
         = inFlight({shape.schedule, shape.stages, shape.chunks, shape.microBatches, shape.chunkGroup}, stage.stage)
               .microBatches();

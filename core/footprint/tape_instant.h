@@ -30,7 +30,7 @@ private:
     struct Scratch;
 
     void fillStage(const StageProgram& stage, StageFootprint& result);
-    void describe(const StageProgram& stage, StageFootprint& result) const;
+    void describe(const StageProgram& stage, std::int64_t parameters, StageFootprint& result) const;
 
     ModelProgram m_program;
     std::unique_ptr<Scratch> m_scratch;

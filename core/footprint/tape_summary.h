@@ -45,6 +45,8 @@ struct Place
     std::int64_t piece = 0; ///< within the run
     std::uint32_t event = 0;
     bool isSplit = false; ///< the backward leaves the weights' gradients for later
+
+    friend bool operator==(const Place&, const Place&) = default;
 };
 
 struct PassSummary
