@@ -55,6 +55,25 @@ struct ConfigFormat
         std::vector<Key> products; ///< factors (in `key`): "{file.key} * field / 2", for a field that is not written
     };
 
+    /// Keys that name files with more of the same run; see NamedFile.
+    struct Files
+    {
+        std::vector<std::string> beside, below, above, models;
+        std::vector<std::string> defaultsLists; ///< Hydra's: a list of files and of "group: file"
+    };
+
+    /// A key that counts for nothing though it is written, or that stops the run; see SettingWithoutEffect.
+    struct NoEffect
+    {
+        std::vector<Condition> when; ///< any of them
+        std::vector<Condition> beside; ///< only where any of these holds
+        std::vector<Condition> without; ///< only where none of these does
+        std::string instead; ///< the key that is read
+        bool stops = false, isNeither = false, isHarmless = false;
+        std::string source;
+        std::vector<Key> mend; ///< value (in `key`) of a field
+    };
+
     std::string id; ///< "base-yaml"
     std::string title; ///< "Headroom base format (YAML)"
     std::vector<std::vector<std::string>> recognisedBy; ///< any of these groups, all keys of a group present
@@ -69,6 +88,8 @@ struct ConfigFormat
     std::vector<std::string> presetHints; ///< may name a model preset
     std::vector<Condition> notEstimated; ///< what changes memory in ways no field says; "false" is none
     std::map<std::string, std::vector<std::string>> scopes; ///< places that keys are looked up in
+    Files files;
+    std::vector<NoEffect> noEffect;
     std::string rules; ///< the function that completes plans of this format, see format_rules.h
 };
 

@@ -59,6 +59,8 @@ private:
     [[nodiscard]] std::vector<ConfigFormat::Key> products(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Variant variant(std::size_t node) const;
     [[nodiscard]] std::vector<ConfigFormat::Condition> conditions(std::size_t node) const;
+    [[nodiscard]] ConfigFormat::Files files(std::size_t node) const;
+    [[nodiscard]] ConfigFormat::NoEffect noEffect(std::size_t node) const;
     void readTop(ConfigFormat& format, const Entry& entry) const;
 
     const YamlTree& m_tree;
@@ -292,6 +294,57 @@ ConfigFormat::Variant FormatReader::variant(std::size_t node) const
     return result;
 }
 
+ConfigFormat::Files FormatReader::files(std::size_t node) const
+{
+    ConfigFormat::Files result;
+    const std::map<std::string_view, std::vector<std::string>*> roles{{"beside", &result.beside},
+                                                                      {"below", &result.below},
+                                                                      {"above", &result.above},
+                                                                      {"model", &result.models},
+                                                                      {"defaults_list", &result.defaultsLists}};
+    for (const Entry& entry : entries(node)) {
+        const auto role = roles.find(entry.key);
+        if (role == roles.end()) {
+            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+        }
+        for (const std::size_t item : items(entry.value)) {
+            const auto keys = expanded(item, text(item));
+            role->second->insert(role->second->end(), keys.begin(), keys.end());
+        }
+    }
+    return result;
+}
+
+ConfigFormat::NoEffect FormatReader::noEffect(std::size_t node) const
+{
+    ConfigFormat::NoEffect result;
+    const std::map<std::string_view, std::vector<ConfigFormat::Condition>*> lists{
+        {"when", &result.when}, {"beside", &result.beside}, {"without", &result.without}};
+    const std::map<std::string_view, bool*> flags{
+        {"stops", &result.stops}, {"neither", &result.isNeither}, {"harmless", &result.isHarmless}};
+    const std::map<std::string_view, std::string*> texts{{"instead", &result.instead}, {"source", &result.source}};
+    for (const Entry& entry : entries(node)) {
+        if (const auto list = lists.find(entry.key); list != lists.end()) {
+            *list->second = conditions(entry.value);
+        } else if (const auto flag = flags.find(entry.key); flag != flags.end()) {
+            *flag->second = text(entry.value) == "true";
+        } else if (const auto one = texts.find(entry.key); one != texts.end()) {
+            *one->second = text(entry.value);
+        } else if (entry.key == "mend") {
+            result.mend = values(entry.value);
+        } else {
+            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+        }
+    }
+    for (const auto& [isMissing, key] :
+         {std::pair{result.when.empty(), "when"}, std::pair{result.source.empty(), "source"}}) {
+        if (isMissing) {
+            fail(node, Text{HEADROOM_TR("core", "“%1” is missing here"), {key}});
+        }
+    }
+    return result;
+}
+
 void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
 {
     const std::map<std::string_view, std::vector<std::string>*> lists{{"blocks", &format.blocks},
@@ -323,6 +376,12 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
         }
     } else if (entry.key == "not_estimated") {
         format.notEstimated = conditions(entry.value);
+    } else if (entry.key == "no_effect") {
+        for (const std::size_t item : items(entry.value)) {
+            format.noEffect.push_back(noEffect(item));
+        }
+    } else if (entry.key == "files") {
+        format.files = files(entry.value);
     } else if (entry.key == "rules") {
         format.rules = text(entry.value);
         if (!isFormatRule(format.rules)) {
@@ -350,7 +409,8 @@ try {
     format.scopes = m_scopes;
     for (const auto& [isMissing, key] :
          {std::pair{format.id.empty(), "id"}, std::pair{format.title.empty(), "title"},
-          std::pair{format.recognisedBy.empty(), "recognised_by"}, std::pair{format.keys.empty(), "keys"}}) {
+          std::pair{format.recognisedBy.empty(), "recognised_by"},
+          std::pair{format.keys.empty() && format.files.defaultsLists.empty(), "keys"}}) {
         if (isMissing) {
             fail(m_tree.root, Text{HEADROOM_TR("core", "“%1” is missing here"), {key}});
         }

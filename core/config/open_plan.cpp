@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/open_plan.h"
 
+#include "config/named_files.h"
 #include "plan/fields.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -32,29 +34,165 @@ TrainingPlan withoutPreset(const TrainingPlan& plan)
     return rest;
 }
 
+/// What describes the model, stated or from a preset.
+TrainingPlan modelPart(const TrainingPlan& plan)
+{
+    TrainingPlan model;
+    forEachField(plan, [&](std::string_view key, const auto& field) {
+        if (field.isStated() && isModelField(key)) {
+            // The text of a field that was read is always legal.
+            std::ignore = setField(model, key, fieldText(plan, key), field.origin);
+        }
+    });
+    return model;
+}
+
+/// A config with the files that it names, none of which is read twice: they may name one another.
+class Opening
+{
+public:
+    Opening(const ConfigFormats& formats, const Catalog& catalog)
+        : m_formats(formats)
+        , m_catalog(catalog)
+    {
+    }
+
+    Result<OpenedConfig> open(const std::filesystem::path& path)
+    {
+        return ConfigDocument::open(path).and_then([&](ConfigDocument document) { return open(std::move(document)); });
+    }
+
+    Result<OpenedConfig> open(ConfigDocument document)
+    {
+        const ConfigFormat* format = m_formats.detect(document);
+        if (format == nullptr) {
+            return failure(
+                Text{HEADROOM_TR(
+                    "core",
+                    "no known config format has these keys; a config has blocks such as parallel, train or recompute")},
+                document.name());
+        }
+        std::error_code error;
+        m_visited.insert(std::filesystem::weakly_canonical(document.name(), error));
+        PlanReading reading = readPlan(document, *format, m_catalog);
+        OpenedConfig opened{std::move(document), format, std::move(reading.plan), {}, std::move(reading.notEstimated)};
+        opened.problems = opened.document.problems();
+        opened.problems.insert(opened.problems.end(), reading.problems.begin(), reading.problems.end());
+        addNamedFiles(opened);
+        const auto own = settingsWithoutEffect(opened.document, *format, opened.plan);
+        opened.withoutEffect.insert(opened.withoutEffect.begin(), own.begin(), own.end());
+        return opened;
+    }
+
+private:
+    /// The parts of a plan, from the weakest to the strongest.
+    struct Parts
+    {
+        TrainingPlan model, below, above;
+        bool hasModel = false;
+    };
+
+    static constexpr std::size_t mostFiles = 32;
+
+    void addNamedFiles(OpenedConfig& opened)
+    {
+        Parts parts;
+        for (const NamedFile& file : namedFiles(opened.document, *opened.format)) {
+            const auto path = findNamedFile(opened.document.name(), file);
+            std::error_code error;
+            if (!path) {
+                noteMissing(opened, file);
+            } else if (m_visited.size() < mostFiles
+                       && !m_visited.contains(std::filesystem::weakly_canonical(*path, error))) {
+                addFile(opened, file, *path, parts);
+            }
+        }
+        if (opened.files.empty()) {
+            return;
+        }
+        TrainingPlan plan = std::move(parts.model);
+        overlay(plan, parts.below);
+        // A preset is a whole model: nothing of it goes with another one.
+        overlay(plan, parts.hasModel ? withoutPreset(opened.plan) : opened.plan);
+        overlay(plan, parts.above);
+        if (!opened.format->keys.empty()) {
+            plan.framework = opened.plan.framework;
+        }
+        opened.plan = std::move(plan);
+    }
+
+    /// What is odd about another file is no error of this one.
+    void addFile(OpenedConfig& opened, const NamedFile& file, const std::filesystem::path& path, Parts& parts)
+    {
+        auto other = open(path);
+        if (!other) {
+            other.error().severity = Severity::Warning;
+            opened.problems.push_back(std::move(other.error()));
+            return;
+        }
+        if (file.role == NamedFile::Role::Model) {
+            parts.model = modelPart(other->plan);
+            parts.hasModel = parts.model.model.layers.isKnown() || parts.model.model.hidden.isKnown();
+        } else {
+            overlay(file.role == NamedFile::Role::Above ? parts.above : parts.below, other->plan);
+        }
+        if (file.role == NamedFile::Role::Beside) {
+            compareBatch(opened, *other);
+        }
+        opened.files.push_back(other->document.name());
+        const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+        append(opened.files, other->files);
+        append(opened.problems, other->problems);
+        append(opened.withoutEffect, other->withoutEffect);
+        append(opened.notEstimated, other->notEstimated);
+    }
+
+    /// A batch size that both files state, each its own, stops the run.
+    static void compareBatch(OpenedConfig& opened, const OpenedConfig& other)
+    {
+        for (const char* field : {"batch.micro", "batch.accum", "batch.global"}) {
+            const Origin here = fieldOrigin(opened.plan, field);
+            const Origin there = fieldOrigin(other.plan, field);
+            const std::string value = fieldText(other.plan, field);
+            if (here.kind == OriginKind::ConfigFile && there.kind == OriginKind::ConfigFile
+                && value != fieldText(opened.plan, field)) {
+                opened.problems.push_back(
+                    {Severity::Warning, opened.document.name(), here.line,
+                     Text{HEADROOM_TR("core",
+                                      "%1 is %2 here and %3 on line %4 of %5; the trainer refuses such a pair, auto "
+                                      "there would follow this file"),
+                          {field, fieldText(opened.plan, field), value, std::to_string(there.line),
+                           other.document.name()}}});
+            }
+        }
+    }
+
+    static void noteMissing(OpenedConfig& opened, const NamedFile& file)
+    {
+        const bool isModelKnown = file.role == NamedFile::Role::Model && opened.plan.model.layers.isKnown();
+        if (!mustBeFile(file) || isModelKnown) {
+            return;
+        }
+        opened.problems.push_back(
+            {Severity::Note, opened.document.name(), file.setting->line,
+             Text{HEADROOM_TR("core", "“%1” is not on this machine, so what it says is not known"), {file.text}}});
+    }
+
+    const ConfigFormats& m_formats;
+    const Catalog& m_catalog;
+    std::set<std::filesystem::path> m_visited;
+};
+
 } // namespace
 
 Result<OpenedConfig> openConfig(const std::filesystem::path& path, const ConfigFormats& formats, const Catalog& catalog)
 {
-    return ConfigDocument::open(path).and_then(
-        [&](ConfigDocument document) { return openConfig(std::move(document), formats, catalog); });
+    return Opening(formats, catalog).open(path);
 }
 
 Result<OpenedConfig> openConfig(ConfigDocument document, const ConfigFormats& formats, const Catalog& catalog)
 {
-    const ConfigFormat* format = formats.detect(document);
-    if (format == nullptr) {
-        return failure(
-            Text{HEADROOM_TR(
-                "core",
-                "no known config format has these keys; a config has blocks such as parallel, train or recompute")},
-            document.name());
-    }
-    PlanReading reading = readPlan(document, *format, catalog);
-    std::vector<Problem> problems = document.problems();
-    problems.insert(problems.end(), reading.problems.begin(), reading.problems.end());
-    return OpenedConfig{std::move(document), format, std::move(reading.plan), std::move(problems),
-                        std::move(reading.notEstimated)};
+    return Opening(formats, catalog).open(std::move(document));
 }
 
 Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats, const Catalog& catalog,
@@ -69,17 +207,13 @@ Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormat
             HEADROOM_TR("core", "“%1” is neither a model preset nor a file; headroom-cli models lists the presets"),
             {nameOrPath}});
     }
-    const auto opened = openConfig(nameOrPath, formats, catalog);
+    const auto folderFile = std::filesystem::path(nameOrPath) / "config.json";
+    const bool isFolder = std::filesystem::is_directory(nameOrPath, error);
+    const auto opened = openConfig(isFolder ? folderFile : std::filesystem::path(nameOrPath), formats, catalog);
     if (!opened) {
         return tl::unexpected(opened.error());
     }
-    TrainingPlan model;
-    forEachField(opened->plan, [&](std::string_view key, const auto& field) {
-        if (field.isStated() && isModelField(key)) {
-            // The text of a field that was read is always legal.
-            std::ignore = setField(model, key, fieldText(opened->plan, key), field.origin);
-        }
-    });
+    TrainingPlan model = modelPart(opened->plan);
     if (!model.model.layers.isKnown() && !model.model.hidden.isKnown()) {
         return failure(Text{HEADROOM_TR("core", "this file does not describe a model: neither layers nor hidden size")},
                        nameOrPath);

@@ -4,6 +4,7 @@
 #include "config/catalog.h"
 #include "config/config_document.h"
 #include "config/config_format.h"
+#include "config/settings_without_effect.h"
 #include "plan/training_plan.h"
 
 #include <filesystem>
@@ -13,14 +14,16 @@
 
 namespace headroom {
 
-/// A config file as opened: its document, its format and the plan it states by itself.
+/// A config file as opened: its document, its format and the plan it states together with the files that it names.
 struct OpenedConfig
 {
     ConfigDocument document;
     const ConfigFormat* format = nullptr; ///< of the ConfigFormats given to openConfig
-    TrainingPlan plan;
-    std::vector<Problem> problems; ///< of the document and of the reading
+    TrainingPlan plan; ///< each value with its own file and line
+    std::vector<Problem> problems; ///< of the document, of the reading and of the files it names
     std::vector<std::string> notEstimated; ///< keys that make an estimate incomplete
+    std::vector<std::string> files = {}; ///< those named in the config, and in them, that were read
+    std::vector<SettingWithoutEffect> withoutEffect = {}; ///< of this file and of those
 };
 
 [[nodiscard]] Result<OpenedConfig> openConfig(const std::filesystem::path& path, const ConfigFormats& formats,
@@ -28,8 +31,8 @@ struct OpenedConfig
 [[nodiscard]] Result<OpenedConfig> openConfig(ConfigDocument document, const ConfigFormats& formats,
                                               const Catalog& catalog);
 
-/// The fields that describe a model, from a preset's name or from a file (an HF config.json, a config of any format).
-/// What was odd about the file is added to `problems` when it is given.
+/// The fields that describe a model, from a preset's name or from a file (an HF config.json or the folder with one, a
+/// config of any format). What was odd about the file is added to `problems` when it is given.
 [[nodiscard]] Result<TrainingPlan> openModel(const std::string& nameOrPath, const ConfigFormats& formats,
                                              const Catalog& catalog, std::vector<Problem>* problems = nullptr);
 

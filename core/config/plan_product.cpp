@@ -2,6 +2,7 @@
 #include "config/plan_product.h"
 
 #include "config/format_keys.h"
+#include "config/launcher_world.h"
 #include "plan/fields.h"
 #include "units/number.h"
 
@@ -51,6 +52,9 @@ std::optional<double> factor(const std::string& word, const ConfigDocument& docu
 std::optional<ProductValue> evaluateProduct(std::string_view product, const ConfigDocument& document,
                                             const TrainingPlan& plan)
 {
+    if (product == "launcher") {
+        return launcherWorld(document);
+    }
     ProductValue result;
     double value = 1;
     std::string sign = "*";

@@ -19,7 +19,7 @@ struct ProductValue
 
 /// "{vision_config.embed_dim} * {vision_config.mlp_ratio} / 2": keys of the file in braces, fields of the plan and
 /// numbers, from left to right. Nothing when a factor is not known, is not a number, or the outcome is not a whole
-/// number.
+/// number. "launcher" alone is what launcherWorld() says.
 [[nodiscard]] std::optional<ProductValue> evaluateProduct(std::string_view product, const ConfigDocument& document,
                                                           const TrainingPlan& plan);
 /// The file's keys that a product names.

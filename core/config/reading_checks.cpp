@@ -69,6 +69,15 @@ std::set<std::string> knownKeys(const ConfigFormat& format)
             known.insert(factors.begin(), factors.end());
         }
     };
+    const ConfigFormat::Files& files = format.files;
+    for (const auto* keys : {&files.beside, &files.below, &files.above, &files.models, &files.defaultsLists}) {
+        known.insert(keys->begin(), keys->end());
+    }
+    for (const ConfigFormat::NoEffect& rule : format.noEffect) {
+        for (const ConfigFormat::Condition& condition : rule.when) {
+            known.insert(condition.keys.begin(), condition.keys.end());
+        }
+    }
     add(format.keys, format.products);
     for (const ConfigFormat::Variant& variant : format.variants) {
         add(variant.keys, variant.products);

@@ -147,26 +147,29 @@ void ShellReader::readScript(const ShellField& field)
     m_hasScript = true;
 }
 
-/// #SBATCH --nodes=4: what the script asks Slurm for.
+/// "#SBATCH --nodes=4" and "#SBATCH -N 4": what the script asks Slurm for.
 void ShellReader::readBatchOptions()
 {
-    constexpr std::string_view mark = "#SBATCH --";
+    constexpr std::string_view mark = "#SBATCH -";
     for (std::size_t at = 0; at < m_bytes.size(); at = std::min(m_bytes.find('\n', at), m_bytes.size() - 1) + 1) {
         if (std::string_view(m_bytes).substr(at, mark.size()) != mark) {
             continue;
         }
-        const std::size_t end = std::min(m_bytes.find_first_of(" \t\r\n#", at + mark.size()), m_bytes.size());
-        const std::size_t equals = m_bytes.find('=', at);
-        if (equals >= end || equals + 1 >= end) {
+        const std::size_t name = at + mark.size() - 1;
+        const std::size_t nameEnd = std::min(m_bytes.find_first_of("= \t\r\n#", name), m_bytes.size());
+        const bool hasValue = nameEnd < m_bytes.size() && (m_bytes[nameEnd] == '=' || m_bytes[nameEnd] == ' ');
+        const std::size_t begin = nameEnd + 1;
+        const std::size_t end = std::min(m_bytes.find_first_of(" \t\r\n#", begin), m_bytes.size());
+        if (!hasValue || begin >= end || m_bytes[begin] == '-') {
             continue;
         }
         FlagPlace place;
-        place.key = childKey("sbatch", m_bytes.substr(at + mark.size() - 2, equals - at - mark.size() + 2));
+        place.key = childKey("sbatch", m_bytes.substr(name, nameEnd - name));
         place.isVariable = true;
         FlagValue value;
         value.key = place.key;
-        value.text = m_bytes.substr(equals + 1, end - equals - 1);
-        value.begin = equals + 1;
+        value.text = m_bytes.substr(begin, end - begin);
+        value.begin = begin;
         value.end = end;
         value.line = lineOf(at);
         add(std::move(place), {std::move(value)});

@@ -3,6 +3,7 @@
 #include "config/open_plan.h"
 
 #include <QFileInfo>
+#include <QTemporaryDir>
 #include <QtTest>
 
 using namespace headroom;
@@ -21,6 +22,7 @@ private slots:
     void ownTexts_data();
     void ownTexts();
     void ownSamples();
+    void aDataFileAloneTeachesAFramework();
 };
 
 namespace {
@@ -133,6 +135,41 @@ void TestFrameworkConfigs::corpus_data()
         "model.layers=32, model.hidden=3072, model.ffn=8192, batch.micro=2, batch.global=2, parallel.tp=1, "
         "parallel.pp=1, "
         "parallel.sp=false, recompute.enabled=false");
+    // Models, whose recompute and batch are another file's business.
+    row("../models/llama__aiconfigurator__meta-llama--Meta-Llama-3.1-70B_config.json", "hf-config",
+        "model.layers=80, model.hidden=8192, model.ffn=28672, model.heads=64, model.kv_heads=8, model.vocab=128256, "
+        "model.tied_embeddings=false, model.gated_mlp=true");
+    row("../models/llama__neuronx-distributed__9eeb_config.json", "hf-config",
+        "model.layers=40, model.hidden=5120, model.ffn=13824, model.heads=40, model.kv_heads=40, model.vocab=32016");
+    row("../models/llama__neuronx-distributed__config.json", "hf-config",
+        "model.layers=32, model.hidden=4096, model.ffn=11008, model.heads=32, model.vocab=32000");
+    row("../models/qwen3__aiconfigurator__Qwen--Qwen3-8B_config.json", "hf-config",
+        "model.layers=36, model.hidden=4096, model.ffn=12288, model.heads=32, model.kv_heads=8, model.head_dim=128, "
+        "model.vocab=151936");
+    row("../models/mixtral__aiconfigurator__mistralai--Mixtral-8x7B-v0.1_config.json", "hf-config",
+        "model.layers=32, model.hidden=4096, model.heads=32, model.kv_heads=8, moe.experts=8, moe.topk=2, "
+        "moe.ffn=14336");
+    row("../models/deepseek_v3__aiconfigurator__deepseek-ai--DeepSeek-V3_config.json", "hf-config",
+        "model.layers=61, model.hidden=7168, model.ffn=18432, model.heads=128, moe.experts=256, moe.topk=8, "
+        "moe.ffn=2048, mla.kv_lora_rank=512, mla.q_lora_rank=1536, model.vocab=129280");
+    row("../models/deepseek_v3__SimAI__deepseek_R1_0528_config.json", "hf-config",
+        "model.layers=61, model.hidden=7168, moe.experts=256, mla.kv_lora_rank=512");
+    row("../models/kimi_k2__aiconfigurator__moonshotai--Kimi-K2-Instruct_config.json", "hf-config",
+        "model.layers=61, model.hidden=7168, model.heads=64, moe.experts=384, moe.topk=8, model.vocab=163840");
+    row("../models/gpt_oss__aiconfigurator__openai--gpt-oss-20b_config.json", "hf-config",
+        "model.layers=24, model.hidden=2880, model.heads=64, model.kv_heads=8, model.head_dim=64, moe.experts=32, "
+        "moe.topk=4, model.vocab=201088");
+    row("../models/qwen3_vl__aiconfigurator__Qwen--Qwen3-VL-8B-Instruct_config.json", "hf-config",
+        "model.layers=36, model.hidden=4096, model.ffn=12288, model.kv_heads=8, vision.layers=27, vision.hidden=1152");
+    row("../models/qwen3_vl__aiconfigurator__Qwen--Qwen3-VL-2B-Instruct_config.json", "hf-config",
+        "model.layers=28, model.hidden=2048, model.ffn=6144, model.heads=16, model.tied_embeddings=true, "
+        "vision.layers=24, vision.hidden=1024");
+    row("../models/qwen3_vl_moe__aiconfigurator__Qwen--Qwen3-VL-30B-A3B-Instruct_config.json", "hf-config",
+        "model.layers=48, model.hidden=2048, model.kv_heads=4, moe.experts=128, moe.topk=8, moe.ffn=768");
+    row("../models/phi3__intel-extension-for-pytorch__config.json", "hf-config",
+        "model.layers=1, model.hidden=3072, model.ffn=8192, model.heads=32, model.vocab=32064");
+    row("../models/gpt_bigcode__intel-extension-for-pytorch__config.json", "hf-config",
+        "model.layers=1, model.hidden=2048, model.ffn=24576, model.heads=16, model.vocab=49152");
 }
 
 void TestFrameworkConfigs::corpus()
@@ -282,6 +319,59 @@ void TestFrameworkConfigs::ownSamples()
             "batch.seq=2048, batch.micro=2, batch.accum=4, parallel.tp=2, parallel.pp=2, parallel.sp=true, "
             "shard.zero_stage=1, precision.recipe=bf16-mixed, recompute.enabled=false, attention.impl=flash, "
             "model.ffn=11008"); // 4096 · 8 / 3, rounded up to a multiple of 256
+}
+
+/// A framework nobody has: one file in the user's folder, and its configs open, say what is odd about them and are
+/// changed to the byte.
+void TestFrameworkConfigs::aDataFileAloneTeachesAFramework()
+{
+    const QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkpath("formats/config"));
+    const auto write = [&](const QString& name, const QByteArray& text) {
+        QFile file(folder.filePath(name));
+        return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+    };
+    QVERIFY(write("formats/config/looper.yaml",
+                  "id: looper\ntitle: Looper YAML\nrecognised_by:\n  - [loop.cut, loop.depth]\n"
+                  "keys:\n  model.layers: [loop.depth]\n  model.hidden: [loop.girth]\n  batch.micro: [loop.cut]\n"
+                  "  parallel.pp: [loop.stages]\n  recompute.enabled: {key: loop.keep_all, as: not}\n"
+                  "  recompute.granularity: [loop.forget]\n"
+                  "products:\n  parallel.world: [\"{loop.boxes} * {loop.cards}\"]\n"
+                  "blocks: [loop]\ndefaults:\n  batch.accum: 3\n"
+                  "files:\n  below: [loop.base]\n"
+                  "no_effect:\n  - when: {loop.magic: }\n    without: {loop.wand: }\n    source: the book\n"));
+    QVERIFY(write("base.yaml", "loop: {cut: 9, depth: 4, girth: 64}\n"));
+    const QByteArray text = "# Looper\nloop:\n  cut: 4   # each\n  depth: 12\n  stages: 2\n  keep_all: no\n"
+                            "  forget: full\n  boxes: 2\n  cards: 8\n  magic: 1\n  base: base.yaml\n  wobble: 1\n";
+    QVERIFY(write("run.yaml", text));
+    const ConfigFormats formats = ConfigFormats::load(folder.path().toStdString());
+    QVERIFY(formats.problems.empty());
+    const auto opened = openConfig(folder.filePath("run.yaml").toStdString(), formats, builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QCOMPARE(opened->format->id, std::string("looper"));
+    compare(opened->plan,
+            "model.layers=12, model.hidden=64, batch.micro=4, batch.accum=3, parallel.pp=2, parallel.world=16, "
+            "recompute.enabled=true, recompute.granularity=full");
+    QCOMPARE(opened->withoutEffect.size(), std::size_t{1});
+    QCOMPARE(opened->withoutEffect.front().key, std::string("loop.magic"));
+    const bool saysUnknown = sentences(opened->problems).join('\n').contains("“loop.wobble” is not a key");
+    QVERIFY(saysUnknown);
+
+    TrainingPlan after = opened->plan;
+    QVERIFY(setField(after, "batch.micro", "2", {OriginKind::Edited, 0, nullptr}));
+    QVERIFY(setField(after, "recompute.enabled", "false", {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(opened->document, *opened->format, opened->plan, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto changed = opened->document.set(*edits);
+    QVERIFY2(changed, changed ? "" : changed.error().english().c_str());
+    QByteArray expected = text;
+    expected.replace("cut: 4", "cut: 2");
+    const QByteArray bytes = QByteArray::fromStdString(changed->bytes());
+    QCOMPARE(bytes.left(bytes.indexOf("  keep_all")), expected.left(expected.indexOf("  keep_all")));
+    QCOMPARE(bytes.mid(bytes.indexOf("  forget")), expected.mid(expected.indexOf("  forget")));
+    const auto again = openConfig(*changed, formats, builtinCatalog());
+    QVERIFY(again);
+    compare(again->plan, "batch.micro=2, recompute.enabled=false, model.layers=12");
 }
 
 QTEST_APPLESS_MAIN(TestFrameworkConfigs)
