@@ -133,6 +133,7 @@ int run(const Options& options)
     situation.footprint = opened->footprint ? &*opened->footprint : nullptr;
     situation.run = opened->run ? &*opened->run : nullptr;
     situation.logPlan = opened->logPlan ? &*opened->logPlan : nullptr;
+    situation.withoutEffect = opened->inputs.withoutEffect;
     situation.calibration = opened->inputs.calibration;
     situation.estimator = estimateInstantly;
     const std::vector<Finding> findings = diagnose(situation);

@@ -227,6 +227,7 @@ int run(const Options& options)
     situation.plan = &inputs->plan;
     situation.footprint = &footprint;
     situation.calibration = inputs->calibration;
+    situation.withoutEffect = inputs->withoutEffect;
     // A mend's prediction needs no reserved bytes, and a replay may take a second.
     situation.estimator = options.textbook ? estimate : estimateInstantly;
     report.findings = diagnose(situation);

@@ -171,6 +171,8 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
         }
         inputs.problems.insert(inputs.problems.end(), config->problems.begin(), config->problems.end());
         inputs.notEstimated.insert(inputs.notEstimated.end(), config->notEstimated.begin(), config->notEstimated.end());
+        inputs.withoutEffect.insert(inputs.withoutEffect.end(), config->withoutEffect.begin(),
+                                    config->withoutEffect.end());
         inputs.configs.push_back(std::move(*config));
     }
     inputs.plan = composePlan(model, inputs.configs, knowledge.catalog);

@@ -44,6 +44,7 @@ struct Inputs
     Calibration calibration;
     std::optional<Calibrated> calibrated; ///< where it came from, with --calibrate
     std::vector<Problem> problems; ///< of all files, in order
+    std::vector<SettingWithoutEffect> withoutEffect; ///< of all files
     std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete
 };
 

@@ -82,6 +82,7 @@ int run(const Options& options)
     situation.plan = &inputs->plan;
     situation.original = &original;
     situation.footprint = &footprint;
+    situation.withoutEffect = inputs->withoutEffect;
     situation.calibration = inputs->calibration;
     situation.estimator = estimateInstantly;
     if (!log.isEmpty()) {

@@ -9,11 +9,28 @@ namespace headroom {
 namespace {
 
 // In the order in which a user should read findings of equal severity: first where the peak is, then why.
-constexpr std::array rules{
-    phaseVerdict,       memoryOutsideAllocator, argumentsDiffer,    notLegal,         globalBatchEquation,
-    recomputeNotLoaded, estimateDisagrees,      inFlightGrowth,     logitsAreThePeak, endStageFuller,
-    unevenSplit,        frozenKeepsActivations, statisticsNotReset, growthOverSteps,  oneStepFarAbove,
-    firstStepBelow,     reservedAboveAllocated, onlyOneRank};
+constexpr std::array rules{phaseVerdict,
+                           memoryOutsideAllocator,
+                           argumentsDiffer,
+                           notLegal,
+                           globalBatchEquation,
+                           recomputeNotLoaded,
+                           settingHasNoEffect,
+                           recomputeMethodAlone,
+                           coreAttentionSavesNothing,
+                           expertParallelWithoutExperts,
+                           estimateDisagrees,
+                           inFlightGrowth,
+                           logitsAreThePeak,
+                           endStageFuller,
+                           unevenSplit,
+                           frozenKeepsActivations,
+                           statisticsNotReset,
+                           growthOverSteps,
+                           oneStepFarAbove,
+                           firstStepBelow,
+                           reservedAboveAllocated,
+                           onlyOneRank};
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "config/settings_without_effect.h"
 #include "footprint/estimate.h"
 #include "footprint/footprint.h"
 #include "footprint/step_time.h"
@@ -10,6 +11,7 @@
 #include "units/problem.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +60,7 @@ struct Situation
     const TrainingPlan* original = nullptr; ///< as the files have it
     const Footprint* footprint = nullptr;
     const Footprint* originalFootprint = nullptr;
+    std::span<const SettingWithoutEffect> withoutEffect; ///< of the config files
     const TrainingPlan* logPlan = nullptr; ///< what the log's list of arguments says, see planOfArguments()
     const Run* run = nullptr;
     const RunSummary* summary = nullptr; ///< of `run`; both or neither

@@ -26,6 +26,12 @@ void inFlightGrowth(const Situation& situation, std::vector<Finding>& findings);
 // rules_recompute.cpp: is it really on
 void recomputeNotLoaded(const Situation& situation, std::vector<Finding>& findings);
 
+// rules_config.cpp: what the files say and the framework makes something else of
+void settingHasNoEffect(const Situation& situation, std::vector<Finding>& findings);
+void recomputeMethodAlone(const Situation& situation, std::vector<Finding>& findings);
+void coreAttentionSavesNothing(const Situation& situation, std::vector<Finding>& findings);
+void expertParallelWithoutExperts(const Situation& situation, std::vector<Finding>& findings);
+
 // rules_steps.cpp: how the peaks go over the steps
 void growthOverSteps(const Situation& situation, std::vector<Finding>& findings);
 void firstStepBelow(const Situation& situation, std::vector<Finding>& findings);

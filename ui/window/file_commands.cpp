@@ -58,7 +58,7 @@ void FileCommands::chooseFiles()
 {
     const QStringList paths
         = askForFiles(tr("Open logs and configs"),
-                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
     if (!paths.isEmpty()) {
         openPaths(paths);
     }
@@ -78,7 +78,7 @@ void FileCommands::chooseRunBefore()
 {
     const QStringList paths
         = askForFiles(tr("Choose the log or config of the run before; both together if you have them"),
-                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)"));
+                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
     if (!paths.isEmpty()) {
         emit runBeforeChosen(paths);
     }

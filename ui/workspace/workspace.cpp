@@ -330,6 +330,9 @@ void Workspace::settle()
     situation.run = m_log ? m_log->run.get() : nullptr;
     situation.summary = m_log ? &m_log->summary : nullptr;
     situation.logPlan = m_log && m_log->plan ? &*m_log->plan : nullptr;
+    if (m_config) {
+        situation.withoutEffect = m_config->opened.withoutEffect;
+    }
     situation.calibration = m_draft.calibration;
     situation.estimator = estimateInstantly;
     m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
