@@ -63,6 +63,16 @@ std::string splitLine(const TrainingPlan& plan)
                            : fmt::format("{} to {} layers on each of {} stages", *least, *most, layers.size());
 }
 
+/// The files that the configs name and that were read with them.
+std::vector<std::string> namedFilesOf(const std::vector<OpenedConfig>& configs)
+{
+    std::vector<std::string> files;
+    for (const OpenedConfig& config : configs) {
+        files.insert(files.end(), config.files.begin(), config.files.end());
+    }
+    return files;
+}
+
 bool isTrouble(Severity severity)
 {
     return severity != Severity::Note;
@@ -147,6 +157,7 @@ int run(const Options& options)
                        {"holds", !hasTrouble},
                        {"global_batch_equation", equationJson(batchEquation(plan))},
                        {"effective_recompute", std::string(isOn ? nameOf(plan.recompute.granularity.value) : "none")},
+                       {"named_files", namedFilesOf(opened->inputs.configs)},
                        {"plan", toJson(plan)},
                        {"findings", toJson(findings)},
                        {"problems", toJson(opened->problems)}});
@@ -154,6 +165,9 @@ int run(const Options& options)
         fmt::print("{}\n{}\n", equationLine(batchEquation(plan)), recomputeLine(plan));
         const std::string split = splitLine(plan);
         fmt::print("{}{}\n", split, split.empty() ? "" : "\n");
+        for (const std::string& file : namedFilesOf(opened->inputs.configs)) {
+            fmt::print("also read: {}\n", file);
+        }
         printProblems(opened->problems);
         fmt::print("{}", findingsText(findings));
         fmt::print("{}\n", hasTrouble ? "Does not hold." : "Holds.");

@@ -3183,6 +3183,118 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>no line has a step and a loss, neither as JSON ({&quot;step&quot;: 1, &quot;loss&quot;: 2.5}) nor as step= and loss=</source>
         <translation>没有一行同时包含步数和损失，既没有 JSON 形式（{&quot;step&quot;: 1, &quot;loss&quot;: 2.5}），也没有 step= 与 loss= 形式</translation>
     </message>
+    <message>
+        <source>%1 is %2 here and %3 on line %4 of %5; the trainer refuses such a pair, auto there would follow this file</source>
+        <translation>%1 在此处为 %2，在 %5 的第 %4 行为 %3；训练器会拒绝这种不一致，在那里写 auto 则跟随本文件</translation>
+    </message>
+    <message>
+        <source>“%1” is not on this machine, so what it says is not known</source>
+        <translation>本机上没有“%1”，因此不知道其中的内容</translation>
+    </message>
+    <message>
+        <source>“%1” is overruled</source>
+        <translation>“%1”被覆盖</translation>
+    </message>
+    <message>
+        <source>“%1” is %2, but beside “%3” the framework does not take it: “%3” decides.</source>
+        <translation>“%1”为 %2，但有“%3”时框架不采用它：由“%3”决定。</translation>
+    </message>
+    <message>
+        <source>“%1” and “%3” cancel each other</source>
+        <translation>“%1”与“%3”互相抵消</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 stands beside “%3”, and with both the framework applies neither.</source>
+        <translation>“%1” = %2 与“%3”同时存在，此时框架两者都不应用。</translation>
+    </message>
+    <message>
+        <source>“%1” has no effect without “%3”</source>
+        <translation>没有“%3”时“%1”不起作用</translation>
+    </message>
+    <message>
+        <source>“%1” is %2, but the framework looks at it only with “%3”.</source>
+        <translation>“%1”为 %2，但只有设置了“%3”时框架才会读取它。</translation>
+    </message>
+    <message>
+        <source>“%1” is not what decides</source>
+        <translation>起决定作用的不是“%1”</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 is accepted, but the framework goes by “%3”.</source>
+        <translation>框架接受“%1” = %2，但实际以“%3”为准。</translation>
+    </message>
+    <message>
+        <source>“%1” does nothing by itself</source>
+        <translation>仅有“%1”不起任何作用</translation>
+    </message>
+    <message>
+        <source>“%1” is %2, which counts only where the model&apos;s own code calls the library&apos;s checkpoint function. Models of Hugging Face do not: nothing is recomputed because of it.</source>
+        <translation>“%1”为 %2，只有模型自身代码调用该库的检查点函数时才有效。Hugging Face 的模型不会调用：不会因此重计算任何内容。</translation>
+    </message>
+    <message>
+        <source>“%1” and “%3” stop the run</source>
+        <translation>“%1”与“%3”会使运行中止</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 beside “%3” is refused by the framework: the run would not start.</source>
+        <translation>框架拒绝“%1” = %2 与“%3”同时出现：运行无法启动。</translation>
+    </message>
+    <message>
+        <source>“%1” stops the run</source>
+        <translation>“%1”会使运行中止</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 needs “%3”; without it the run would not start.</source>
+        <translation>“%1” = %2 需要“%3”；没有它运行无法启动。</translation>
+    </message>
+    <message>
+        <source>On by default: %4</source>
+        <translation>默认开启：%4</translation>
+    </message>
+    <message>
+        <source>“%1” is not written, and then the framework takes %4 as true.</source>
+        <translation>没有写“%1”，此时框架将 %4 视为 true。</translation>
+    </message>
+    <message>
+        <source>%1 is not written</source>
+        <translation>没有写 %1</translation>
+    </message>
+    <message>
+        <source>read in %1</source>
+        <translation>出自 %1</translation>
+    </message>
+    <message>
+        <source>Set %1 to %2</source>
+        <translation>将 %1 设为 %2</translation>
+    </message>
+    <message>
+        <source>Recompute has details but no granularity</source>
+        <translation>重计算有细节设置却没有粒度</translation>
+    </message>
+    <message>
+        <source>A method or a number of layers says how to recompute; without a granularity nothing is recomputed.</source>
+        <translation>方法或层数说明如何重计算；没有粒度则不会重计算任何内容。</translation>
+    </message>
+    <message>
+        <source>Recomputing core attention saves next to nothing here</source>
+        <translation>在此重计算核心注意力几乎不省显存</translation>
+    </message>
+    <message>
+        <source>Selective recompute of core_attn spares the scores of attention, and %1 attention keeps none: it costs time and frees next to nothing.</source>
+        <translation>对 core_attn 的选择性重计算省去的是注意力分数，而 %1 注意力不保存分数：只耗时间，几乎不释放显存。</translation>
+    </message>
+    <message>
+        <source>Expert parallelism of %1 without experts</source>
+        <translation>专家并行为 %1，却没有专家</translation>
+    </message>
+    <message>
+        <source>The model is dense, so expert parallelism shards nothing and frees nothing.</source>
+        <translation>模型是稠密的，因此专家并行不切分也不释放任何内容。</translation>
+    </message>
+    <message>
+        <source>Set expert parallelism to 1</source>
+        <translation>将专家并行设为 1</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3578,8 +3690,8 @@ and what it did to memory and speed.</source>
         <translation>已打开的配置保持不变。</translation>
     </message>
     <message>
-        <source>Configs (*.yaml *.yml *.json);;All files (*)</source>
-        <translation>配置 (*.yaml *.yml *.json);;所有文件 (*)</translation>
+        <source>Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py);;All files (*)</source>
+        <translation>配置 (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py);;所有文件 (*)</translation>
     </message>
 </context>
 <context>
@@ -3587,10 +3699,6 @@ and what it did to memory and speed.</source>
     <message>
         <source>Open logs and configs</source>
         <translation>打开日志和配置</translation>
-    </message>
-    <message>
-        <source>All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json)</source>
-        <translation>所有文件 (*);;日志 (*.log *.txt *.out *.err);;配置 (*.yaml *.yml *.json)</translation>
     </message>
     <message>
         <source>Open model file</source>
@@ -3655,6 +3763,10 @@ and what it did to memory and speed.</source>
     <message>
         <source>Report saved to %1</source>
         <translation>报告已保存到 %1</translation>
+    </message>
+    <message>
+        <source>All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)</source>
+        <translation>所有文件 (*);;日志 (*.log *.txt *.out *.err);;配置 (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)</translation>
     </message>
 </context>
 <context>
