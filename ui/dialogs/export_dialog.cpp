@@ -135,9 +135,10 @@ void ExportDialog::refresh()
 
 void ExportDialog::browse()
 {
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export config"), m_path->text(),
-                                                      tr("Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py);;All files (*)"), nullptr,
-                                                      QFileDialog::DontConfirmOverwrite); // this dialog asks itself
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export config"), m_path->text(),
+        tr("Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py);;All files (*)"), nullptr,
+        QFileDialog::DontConfirmOverwrite); // this dialog asks itself
     if (!path.isEmpty()) {
         m_path->setText(path);
     }

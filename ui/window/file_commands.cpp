@@ -56,9 +56,9 @@ void FileCommands::openPaths(const QStringList& paths)
 
 void FileCommands::chooseFiles()
 {
-    const QStringList paths
-        = askForFiles(tr("Open logs and configs"),
-                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
+    const QStringList paths = askForFiles(
+        tr("Open logs and configs"),
+        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
     if (!paths.isEmpty()) {
         openPaths(paths);
     }
@@ -76,9 +76,9 @@ QStringList FileCommands::askForFiles(const QString& title, const QString& filte
 
 void FileCommands::chooseRunBefore()
 {
-    const QStringList paths
-        = askForFiles(tr("Choose the log or config of the run before; both together if you have them"),
-                      tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
+    const QStringList paths = askForFiles(
+        tr("Choose the log or config of the run before; both together if you have them"),
+        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
     if (!paths.isEmpty()) {
         emit runBeforeChosen(paths);
     }
