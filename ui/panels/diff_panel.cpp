@@ -94,17 +94,6 @@ void DiffPanel::refresh()
     emit changed();
 }
 
-void DiffPanel::showLine(qint64 line)
-{
-    if (m_workspace.config() == nullptr) {
-        return;
-    }
-    const QSignalBlocker blocker(m_whole);
-    m_whole->setChecked(true);
-    m_view->showLine(line);
-    refresh();
-}
-
 void DiffPanel::copy() const
 {
     const LoadedConfig* config = m_workspace.config();

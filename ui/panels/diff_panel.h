@@ -23,7 +23,6 @@ public:
 
     [[nodiscard]] DiffView* view() const { return m_view; }
     [[nodiscard]] int changedLines() const;
-    void showLine(qint64 line);
 
 signals:
     void changed();

@@ -80,7 +80,6 @@ void DiffView::setTexts(std::string before, std::string after)
     }
     m_before = std::move(before);
     m_after = std::move(after);
-    m_sought = 0;
     rebuild();
 }
 
@@ -111,9 +110,8 @@ void DiffView::rebuild()
         const std::int64_t number = lines[i].kind == DiffKind::Removed ? lines[i].before : lines[i].after;
         shown.append(numberText(number) + QLatin1Char(' ') + signOf(lines[i].kind) + QLatin1Char(' ')
                      + plainLine(lines[i].text));
-        const bool isSought = m_sought > 0 && lines[i].before == m_sought;
         const Mark changed = lines[i].kind == DiffKind::Removed ? Mark::Removed : Mark::Added;
-        m_marks.push_back(lines[i].kind != DiffKind::Same ? changed : (isSought ? Mark::Sought : Mark::None));
+        m_marks.push_back(lines[i].kind != DiffKind::Same ? changed : Mark::None);
     }
     if (!m_marks.empty() && m_marks.back() == Mark::Gap) {
         m_marks.pop_back();
@@ -139,8 +137,6 @@ void DiffView::colour()
         text.cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
         if (m_marks[i] == Mark::Gap) {
             text.format.setForeground(theme.mutedText);
-        } else if (m_marks[i] == Mark::Sought) {
-            line.format.setBackground(theme.selection);
         } else {
             const Tone& tone = m_marks[i] == Mark::Removed ? theme.error : theme.ok;
             line.format.setBackground(tone.background); // across the view, which a selected text would not be
@@ -150,20 +146,6 @@ void DiffView::colour()
         selections.append(text);
     }
     setExtraSelections(selections);
-}
-
-void DiffView::showLine(qint64 line)
-{
-    m_sought = line;
-    m_isWhole = true;
-    rebuild();
-    const std::vector<DiffLine> lines = lineDiff(m_before, m_after);
-    const auto found
-        = std::find_if(lines.begin(), lines.end(), [&](const DiffLine& each) { return each.before == line; });
-    if (found != lines.end()) {
-        setTextCursor(QTextCursor(document()->findBlockByNumber(static_cast<int>(found - lines.begin()))));
-        centerCursor();
-    }
 }
 
 void DiffView::changeEvent(QEvent* event)

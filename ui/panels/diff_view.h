@@ -20,14 +20,12 @@ public:
     void setWholeFile(bool whole);
     [[nodiscard]] bool isWholeFile() const { return m_isWhole; }
     [[nodiscard]] int changedLines() const { return m_changed; }
-    /// Shows the whole file with this line of the text before in the middle, marked.
-    void showLine(qint64 line);
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    enum class Mark { None, Removed, Added, Gap, Sought };
+    enum class Mark { None, Removed, Added, Gap };
 
     void rebuild();
     void colour();
@@ -36,7 +34,6 @@ private:
     std::string m_after;
     bool m_isWhole = false;
     int m_changed = 0;
-    qint64 m_sought = 0;
     std::vector<Mark> m_marks; ///< of each line shown
 };
 
