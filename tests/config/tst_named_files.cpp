@@ -301,6 +301,5 @@ void TestNamedFiles::launchers()
     QCOMPARE(fieldOf(config->plan, "parallel.world"), world);
 }
 
-Q_DECLARE_METATYPE(Files)
 QTEST_APPLESS_MAIN(TestNamedFiles)
 #include "tst_named_files.moc"
