@@ -363,19 +363,19 @@ void ActivationsTest::calibrationScales()
 {
     const TrainingPlan plan = test::workflowExample();
     const ActivationModel theory = modelOf(plan);
-    const ActivationModel measured = modelOf(plan, {20.0});
+    const ActivationModel measured = modelOf(plan, {20.0, 1, {}});
     QCOMPARE(theory.k, 16.0);
     QCOMPARE(measured.k, 20.0);
     QCOMPARE(measured.theoryK, 16.0);
     QCOMPARE(stageActivations(measured, 24, 0, 1).kept, 2.0 * 1024 * 1024 * 24 * 20 * 2);
     const TrainingPlan full = planOf({{"recompute.enabled", "true"}, {"recompute.granularity", "full"}}, plan);
-    const ActivationModel recomputed = modelOf(full, {20.0});
+    const ActivationModel recomputed = modelOf(full, {20.0, 1, {}});
     QCOMPARE(recomputed.effectiveK, 1.0);
     QCOMPARE(stageActivations(recomputed, 24, 0, 1).kept, 2.0 * 1024 * 1024 * 24 * 2);
     QCOMPARE(stageActivations(recomputed, 24, 0, 1).rebuilt, 2.0 * 1024 * 1024 * 19 * 2);
     // A k below one layer input cannot grow by recomputing.
-    QCOMPARE(modelOf(full, {0.5}).effectiveK, 0.5);
-    QCOMPARE(stageActivations(modelOf(full, {0.5}), 24, 0, 1).rebuilt, 0.0);
+    QCOMPARE(modelOf(full, {0.5, 1, {}}).effectiveK, 0.5);
+    QCOMPARE(stageActivations(modelOf(full, {0.5, 1, {}}), 24, 0, 1).rebuilt, 0.0);
 }
 
 void ActivationsTest::frozenLanguageModel_data()
