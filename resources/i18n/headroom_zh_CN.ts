@@ -284,8 +284,8 @@
         <translation>把之前的运行（日志或配置）与当前打开的并排比较</translation>
     </message>
     <message>
-        <source>Compare &amp;losses…</source>
-        <translation>比较损失(&amp;L)…</translation>
+        <source>Co&amp;mpare losses…</source>
+        <translation>比较损失(&amp;M)…</translation>
     </message>
     <message>
         <source>Tells whether the losses of two runs agree, from JSON lines or logs</source>

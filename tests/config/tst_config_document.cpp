@@ -210,7 +210,6 @@ void TestConfigDocument::brokenFilesGiveASentence_data()
     QTest::newRow("unknown_alias.yaml") << 2 << "anchor";
     QTest::newRow("stray_indent.yaml") << 2 << "indentation";
     QTest::newRow("trailing_brace.json") << 2 << "not valid";
-    QTest::newRow("comment.json") << 2 << "//";
 }
 
 void TestConfigDocument::brokenFilesGiveASentence()

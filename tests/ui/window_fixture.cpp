@@ -106,7 +106,8 @@ void WindowTestBase::initTestCase()
 {
     QStandardPaths::setTestModeEnabled(true);
     QCoreApplication::setOrganizationName(QStringLiteral("headroom-test"));
-    QCoreApplication::setApplicationName(QStringLiteral("headroom-test"));
+    // Settings of its own: the programs of several test classes run at once.
+    QCoreApplication::setApplicationName(QLatin1String(metaObject()->className()));
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QLocale::setDefault(QLocale::c());
     applyTheme(*qApp, ThemeChoice::Light);

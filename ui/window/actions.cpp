@@ -57,7 +57,7 @@ const std::array rows{
         "Ctrl+D"},
     Row{Command::CompareLosses,
         "compareLossesAction",
-        QT_TRANSLATE_NOOP("Actions", "Compare &losses…"),
+        QT_TRANSLATE_NOOP("Actions", "Co&mpare losses…"),
         QT_TRANSLATE_NOOP("Actions", "Tells whether the losses of two runs agree, from JSON lines or logs"),
         {},
         none,
