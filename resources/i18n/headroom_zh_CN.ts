@@ -4379,7 +4379,7 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
     </message>
     <message>
         <source>tokens/s</source>
-        <translation>token/s</translation>
+        <translation>token/秒</translation>
     </message>
     <message>
         <source>loss</source>
