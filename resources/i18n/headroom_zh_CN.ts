@@ -3350,7 +3350,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>Rank</source>
-        <translation>Rank</translation>
+        <translation>rank</translation>
     </message>
     <message>
         <source>Kind</source>
@@ -3405,7 +3405,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>Rank %1</source>
-        <translation>Rank %1</translation>
+        <translation>rank %1</translation>
     </message>
     <message numerus="yes">
         <source>%1 lines at most: %n left out</source>
