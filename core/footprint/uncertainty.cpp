@@ -175,7 +175,7 @@ public:
             Measure::Device, false, marginOf(outside.context));
         if (outside.communicators > 0) {
             add("nccl",
-                Text{HEADROOM_TR("core", "NCCL buffers of %1 communicators: %2 to %3"),
+                Text{HEADROOM_TR("core", "NCCL buffers, communicators: %1; %2 to %3"),
                      {formatCount(outside.communicators), formatGib(outside.communication.low, 1),
                       formatGib(outside.communication.high, 1)}},
                 Measure::Device, false, marginOf(outside.communication));

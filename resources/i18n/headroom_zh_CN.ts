@@ -1900,7 +1900,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>CUDA 上下文：%1 到 %2</translation>
     </message>
     <message>
-        <source>NCCL buffers of %1 communicators: %2 to %3</source>
+        <source>NCCL buffers, communicators: %1; %2 to %3</source>
         <translation>%1 个通信组的 NCCL 缓冲区：%2 到 %3</translation>
     </message>
     <message>

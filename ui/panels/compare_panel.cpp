@@ -109,17 +109,9 @@ ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
     , m_empty(makeLabel(emptyText(), "muted", this))
     , m_stack(new QStackedWidget(this))
 {
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setWordWrap(true);
-    auto* start = new QWidget(this);
-    auto* startLayout = new QVBoxLayout(start);
-    QPushButton* choose = makeLink(tr("Compare with…"), start);
+    QPushButton* choose = makeLink(tr("Compare with…"), this);
     choose->setObjectName(QStringLiteral("chooseBeforeButton"));
-    startLayout->addStretch();
-    startLayout->addWidget(m_empty);
-    startLayout->addWidget(choose, 0, Qt::AlignCenter);
-    startLayout->addStretch();
-    m_stack->addWidget(start);
+    m_stack->addWidget(makeStart(m_empty, choose, this));
     m_stack->addWidget(makePage());
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

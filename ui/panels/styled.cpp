@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QStyle>
+#include <QVBoxLayout>
 #include <QVariant>
 
 namespace headroom {
@@ -25,6 +26,19 @@ QPushButton* makeLink(const QString& text, QWidget* parent)
     link->setAutoDefault(false);
     link->setCursor(Qt::PointingHandCursor);
     return link;
+}
+
+QWidget* makeStart(QLabel* sentence, QPushButton* link, QWidget* parent)
+{
+    auto* page = new QWidget(parent);
+    auto* layout = new QVBoxLayout(page);
+    sentence->setAlignment(Qt::AlignCenter);
+    sentence->setWordWrap(true);
+    layout->addStretch();
+    layout->addWidget(sentence);
+    layout->addWidget(link, 0, Qt::AlignCenter);
+    layout->addStretch();
+    return page;
 }
 
 QFrame* makeRule(QWidget* parent)

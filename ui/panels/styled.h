@@ -16,6 +16,8 @@ namespace headroom {
 [[nodiscard]] QLabel* makeLabel(const QString& text, const char* role, QWidget* parent = nullptr);
 /// Looks like a link, behaves like a button: focus and keys included.
 [[nodiscard]] QPushButton* makeLink(const QString& text, QWidget* parent = nullptr);
+/// What a panel shows before it has anything: a sentence and the link that starts it, in the middle.
+[[nodiscard]] QWidget* makeStart(QLabel* sentence, QPushButton* link, QWidget* parent = nullptr);
 [[nodiscard]] QFrame* makeRule(QWidget* parent = nullptr);
 /// Sets a property that the style sheet selects by, and restyles when it changed.
 void setStyled(QWidget* widget, const char* property, const QString& value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/log_overview.h"
 
-#include "plan/batch.h"
+#include "insight/calibrate.h"
 
 #include <algorithm>
 #include <array>
@@ -43,16 +43,15 @@ std::vector<std::optional<Bytes>> measuredPerStage(const LogOverview& log, const
         return {};
     }
     std::vector<std::optional<Bytes>> measured(static_cast<std::size_t>(stages));
-    const std::int64_t world = std::max(stages, worldSize(plan));
     for (const auto& [rank, peak] : log.peakOfRank) {
         if (rank < 0 && stages > 1) {
             continue;
         }
-        const std::int64_t stage = stages == 1 ? 0 : rank / std::max<std::int64_t>(1, world / stages);
-        if (stage >= stages) {
+        const auto stage = stageOfRank(plan, rank);
+        if (!stage) {
             return {}; // more ranks than the plan has GPUs: the log is of another run
         }
-        auto& value = measured[static_cast<std::size_t>(stage)];
+        auto& value = measured[*stage];
         value = std::max(value.value_or(Bytes{}), peak);
     }
     return measured;
