@@ -116,6 +116,8 @@ Result<void> Expansion::mergeMap(Collected& collected, std::size_t map, std::siz
     if (!merged) {
         return tl::unexpected(merged.error());
     }
+    // A chain of merges carries every key through every link.
+    m_visits += merged->size();
     for (const EffectiveEntry& entry : *merged) {
         addMerged(collected, *keyText(m_tree, entry.key), entry, mergeKey);
     }

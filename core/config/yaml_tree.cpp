@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/yaml_tree.h"
 
+#include "config/text_encoding.h"
 #include "config/yaml_source.h"
 
 #include <yaml-cpp/depthguard.h>
@@ -287,6 +288,9 @@ Problem notYaml(const YAML::Exception& error, const YamlSource& source, const st
 
 Result<YamlTree> parseYaml(std::string_view bytes, const std::string& name)
 {
+    if (auto problem = encodingProblem(bytes, name)) {
+        return tl::unexpected(std::move(*problem));
+    }
     YamlTree tree;
     TreeBuilder builder(bytes, tree);
     std::istringstream stream{std::string(bytes)};

@@ -136,16 +136,18 @@ void ChunkBuilder::step(const LineRecord& record)
     steps.loss.push_back(record.loss.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
+bool repeatsCapacity(std::span<const LogFact> facts, const LogFact& fact)
+{
+    return fact.kind == LineKind::Capacity && std::ranges::any_of(facts, [&](const LogFact& other) {
+               return other.kind == LineKind::Capacity && other.rank == fact.rank
+                   && other.number("capacity_bytes") == fact.number("capacity_bytes");
+           });
+}
+
 void ChunkBuilder::fact(LogFact fact)
 {
     std::vector<LogFact>& facts = m_rest.facts;
-    const auto saysTheSame = [&](const LogFact& other) {
-        return other.kind == LineKind::Capacity && other.number("capacity_bytes") == fact.number("capacity_bytes")
-            && other.rank == fact.rank;
-    };
-    // Some frameworks repeat the capacity on each line.
-    if (facts.size() < mostFactsOfChunk
-        && !(fact.kind == LineKind::Capacity && std::ranges::any_of(facts, saysTheSame))) {
+    if (facts.size() < mostFactsOfChunk && !repeatsCapacity(facts, fact)) {
         facts.push_back(std::move(fact));
     }
 }

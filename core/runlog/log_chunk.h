@@ -4,6 +4,7 @@
 #include "runlog/log_format.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ struct LogChunk
     bool fileEndsEarly = false; ///< the file became shorter than it was when the reading began
     int readError = 0; ///< errno of a read that failed
 };
+
+/// Some frameworks repeat the GPU's capacity on each line: whether `facts` have this one already.
+[[nodiscard]] bool repeatsCapacity(std::span<const LogFact> facts, const LogFact& fact);
 
 /// Collects the records of a chunk. One builder serves many chunks, so that its memory is allocated once.
 class ChunkBuilder final : public LineSink

@@ -120,6 +120,9 @@ void RunAssembler::addFacts(LogChunk& chunk)
                              {std::to_string(Run::maxFacts)}));
             break;
         }
+        if (repeatsCapacity(std::span(m_run.facts).subspan(m_ranks.back().firstFact), fact)) {
+            continue;
+        }
         fact.file = static_cast<std::uint16_t>(m_run.files.size() - 1);
         fact.line += m_lines + 1;
         m_run.facts.push_back(std::move(fact));
