@@ -9,6 +9,7 @@ namespace {
 
 /// PyTorch prints 17179869184.00 GiB where there is no limit or the driver gives no figure.
 constexpr double noFigure = 9e15;
+constexpr double mostDevices = 1024; ///< of one machine
 /// Context and communication buffers of one process; what is beyond that needs another explanation.
 constexpr std::int64_t usualOverhead = std::int64_t{2} << 30;
 constexpr std::int64_t segment = std::int64_t{2} << 20;
@@ -63,7 +64,8 @@ public:
         if (oom.message.empty()) {
             oom.message = fact.text("what");
         }
-        if (const std::optional<double> device = fact.number("device_index")) {
+        const std::optional<double> device = fact.number("device_index");
+        if (device && *device >= 0 && *device <= mostDevices) {
             oom.device = static_cast<std::int64_t>(*device);
         }
         keep(oom.requested, bytesOf(fact, "oom_request_bytes"));
