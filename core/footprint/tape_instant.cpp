@@ -98,7 +98,7 @@ public:
         m_deferredCount = 0;
         m_now += m_state.mainGradients;
         m_hasMainGradients = true;
-        reach(m_now, noChunk, {});
+        reach(m_now, noChunk, nullptr);
         m_firstStepPeak = std::max(m_firstStepPeak, m_isFirstStep ? m_now : 0);
         m_isFirstStep = false;
     }
@@ -226,10 +226,10 @@ private:
     void addOwn(ComponentBytes& components) const
     {
         const bool isAlone = m_chunks.size() == 1;
-        if (!isAlone || m_constants.place != m_peak.place) {
+        if (!isAlone || m_constants.place != *m_peak.place) {
             m_constants.components.fill(0);
-            addComponents(m_program, m_stage.chunks[m_peak.chunk], m_peak.place, m_constants.components);
-            m_constants.place = isAlone ? std::optional(m_peak.place) : std::nullopt;
+            addComponents(m_program, m_stage.chunks[m_peak.chunk], *m_peak.place, m_constants.components);
+            m_constants.place = isAlone ? std::optional(*m_peak.place) : std::nullopt;
         }
         for (std::size_t i = 0; i < components.size(); ++i) {
             components[i] += m_constants.components[i];
@@ -240,7 +240,7 @@ private:
     {
         Phase phase = Phase::Forward;
         std::size_t chunk = noChunk;
-        Place place;
+        const Place* place = nullptr; ///< of the chunk's summary
         std::int64_t kept = 0; ///< activations of other micro-batches
         std::int64_t walked = 0, gradients = 0; ///< tensors of the schedule
         std::int64_t bytes = 0;
@@ -261,7 +261,7 @@ private:
         return isNew;
     }
 
-    void reach(std::int64_t bytes, std::size_t chunk, const Place& place)
+    void reach(std::int64_t bytes, std::size_t chunk, const Place* place)
     {
         auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
         phasePeak = std::max(phasePeak, bytes);
@@ -317,7 +317,7 @@ private:
     /// In the first step the moments do not exist yet, nor what `m_missing` counts.
     void pass(std::size_t chunk, const PassSummary& summary, bool isFirst)
     {
-        reach(m_now + summary.peak, chunk, summary.place);
+        reach(m_now + summary.peak, chunk, &summary.place);
         if (m_isFirstStep) {
             const std::int64_t before = m_now - m_state.moments - m_missing;
             const std::int64_t rise = !isFirst ? summary.peak
