@@ -2,6 +2,7 @@
 // What the accuracy report is made of: predictions beside measured runs.
 #pragma once
 
+#include "accuracy/framework_cases.h"
 #include "replay/replay.h"
 
 #include <cmath>
@@ -39,6 +40,16 @@ inline const char* const megatronGroup = "Megatron-LM CI";
 [[nodiscard]] bool addMegatronRuns(const std::filesystem::path& folder, Report& report);
 /// Published runs of other frameworks: cases.yaml of the folder.
 void addFrameworkRuns(const std::filesystem::path& folder, Report& report);
+
+struct FullestStage
+{
+    std::size_t index = 0;
+    StageReplay replay;
+};
+/// The stage with the highest peak.
+[[nodiscard]] FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& program);
+/// What the case's counter shows: live blocks, segments of all pools, or the whole device.
+[[nodiscard]] double predictedGib(const FrameworkCase& entry, const StageReplay& replay);
 
 /// "fc1 output 31.2 %, …": what fills the peak.
 [[nodiscard]] std::string largestTensors(const StageReplay& replayed);

@@ -391,6 +391,9 @@ std::vector<FrameworkCase> frameworkCases(const std::string& file)
         entry.metric = text(primary["metric"]);
         entry.measuredGib = primary["gib"].as<double>();
         entry.decimalGib = decimalReading(node);
+        for (const YAML::Node& group : node["pairs"]) {
+            entry.pairs.push_back(text(group));
+        }
         for (const YAML::Node& stage : node["per_stage"]) {
             if (stage.IsMap() && stage["max_allocated_gib"]) {
                 entry.stagesGib.push_back(stage["max_allocated_gib"].as<double>());

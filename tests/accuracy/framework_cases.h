@@ -15,6 +15,7 @@ struct FrameworkCase
     std::string id, framework, publisher, kind, metric;
     double measuredGib = 0; ///< 2^30
     double decimalGib = 0; ///< the same figure where its GB may be 10^9; 0: they are not
+    std::vector<std::string> pairs; ///< groups of runs that differ in few settings
     std::vector<double> stagesGib; ///< peaks of all stages, where published
     double outsideGib = 0.5; ///< context and communicators, part of what nvidia-smi shows
     bool isFirstStep = false; ///< measured before the optimizer had moments

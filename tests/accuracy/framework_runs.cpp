@@ -8,17 +8,6 @@ namespace {
 
 constexpr double bytesPerGib = 1024.0 * 1024.0 * 1024.0;
 
-/// What the case's counter shows: live blocks, segments of all pools, or the whole device.
-double predictedGib(const FrameworkCase& entry, const StageReplay& replay)
-{
-    if (entry.metric == "max_allocated" || entry.metric == "max_active") {
-        return replay.peakAllocated.gib();
-    }
-    // ms-swift's annotations are reserved bytes too (swift/utils/torch_utils.py).
-    const bool isReserved = entry.metric == "max_reserved" || entry.framework.starts_with("ms-swift");
-    return replay.peakReserved.gib() + (isReserved ? 0 : entry.outsideGib);
-}
-
 std::string kindOf(const FrameworkCase& entry)
 {
     const TrainingPlan& plan = entry.plan;
@@ -28,25 +17,6 @@ std::string kindOf(const FrameworkCase& entry)
         : plan.lora.rank.value > 0      ? "adapters"
         : plan.parallel.pp.value > 1    ? "pipeline"
                                         : "dense";
-}
-
-StageReplay fullestStage(const FrameworkCase& entry, const ModelProgram& program)
-{
-    ReplayOptions options;
-    options.steps = entry.isFirstStep ? 1 : 2;
-    options.mostEvents = 0; // as many micro-batches as differ
-    // Near the end of the card the allocator gives back what it has cached.
-    if (const Count& capacity = entry.plan.hardware.capacityBytes; capacity.isKnown()) {
-        options.allocator.capacity = capacity.value - static_cast<std::int64_t>(entry.outsideGib * bytesPerGib);
-    }
-    StageReplay fullest;
-    for (const StageProgram& stage : program.stages) {
-        StageReplay other = replayStage(program, stage, options);
-        if (other.peakAllocated > fullest.peakAllocated) {
-            fullest = std::move(other);
-        }
-    }
-    return fullest;
 }
 
 void compareRun(const FrameworkCase& entry, Report& report)
@@ -62,7 +32,7 @@ void compareRun(const FrameworkCase& entry, Report& report)
         report.notComputed[missing].push_back(entry.id);
         return;
     }
-    const StageReplay replay = fullestStage(entry, program);
+    const StageReplay replay = fullestStage(entry, program).replay;
     const double predicted = predictedGib(entry, replay);
     report.comparisons.push_back({entry.id, entry.framework, kindOf(entry), 0, predicted / entry.measuredGib - 1,
                                   largestTensors(replay),
@@ -70,6 +40,35 @@ void compareRun(const FrameworkCase& entry, Report& report)
 }
 
 } // namespace
+
+double predictedGib(const FrameworkCase& entry, const StageReplay& replay)
+{
+    if (entry.metric == "max_allocated" || entry.metric == "max_active") {
+        return replay.peakAllocated.gib();
+    }
+    // ms-swift's annotations are reserved bytes too (swift/utils/torch_utils.py).
+    const bool isReserved = entry.metric == "max_reserved" || entry.framework.starts_with("ms-swift");
+    return replay.peakReserved.gib() + (isReserved ? 0 : entry.outsideGib);
+}
+
+FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& program)
+{
+    ReplayOptions options;
+    options.steps = entry.isFirstStep ? 1 : 2;
+    options.mostEvents = 0; // as many micro-batches as differ
+    // Near the end of the card the allocator gives back what it has cached.
+    if (const Count& capacity = entry.plan.hardware.capacityBytes; capacity.isKnown()) {
+        options.allocator.capacity = capacity.value - static_cast<std::int64_t>(entry.outsideGib * bytesPerGib);
+    }
+    FullestStage fullest;
+    for (std::size_t i = 0; i < program.stages.size(); ++i) {
+        StageReplay other = replayStage(program, program.stages[i], options);
+        if (other.peakAllocated > fullest.replay.peakAllocated) {
+            fullest = {i, std::move(other)};
+        }
+    }
+    return fullest;
+}
 
 void addFrameworkRuns(const std::filesystem::path& folder, Report& report)
 {
