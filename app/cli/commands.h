@@ -17,6 +17,7 @@ void addFit(CLI::App& app, int& exitCode);
 void addLog(CLI::App& app, int& exitCode);
 void addCheck(CLI::App& app, int& exitCode);
 void addSet(CLI::App& app, int& exitCode);
+void addExport(CLI::App& app, int& exitCode);
 void addCatalogs(CLI::App& app, int& exitCode);
 
 } // namespace headroom::cli

@@ -24,6 +24,7 @@ int main(int argc, char** argv)
         addReport(app, exitCode);
         addCheck(app, exitCode);
         addSet(app, exitCode);
+        addExport(app, exitCode);
         addCatalogs(app, exitCode);
         try {
             app.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -74,6 +75,14 @@ struct ConfigFormat
         std::vector<Key> mend; ///< value (in `key`) of a field
     };
 
+    /// How a new file of this format is written; see newFile().
+    struct Export
+    {
+        std::string ending; ///< ".yaml", ".json" or ".sh"
+        std::string launcher, program; ///< of a script
+        std::vector<std::string> launcherFlags; ///< nodes, processes on each
+    };
+
     std::string id; ///< "base-yaml"
     std::string title; ///< "Headroom base format (YAML)"
     std::vector<std::vector<std::string>> recognisedBy; ///< any of these groups, all keys of a group present
@@ -90,6 +99,7 @@ struct ConfigFormat
     std::map<std::string, std::vector<std::string>> scopes; ///< places that keys are looked up in
     Files files;
     std::vector<NoEffect> noEffect;
+    std::optional<Export> exported; ///< none: such files are changed but not made
     std::string rules; ///< the function that completes plans of this format, see format_rules.h
 };
 

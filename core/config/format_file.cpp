@@ -61,6 +61,7 @@ private:
     [[nodiscard]] std::vector<ConfigFormat::Condition> conditions(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Files files(std::size_t node) const;
     [[nodiscard]] ConfigFormat::NoEffect noEffect(std::size_t node) const;
+    [[nodiscard]] ConfigFormat::Export exported(std::size_t node) const;
     void readTop(ConfigFormat& format, const Entry& entry) const;
 
     const YamlTree& m_tree;
@@ -345,6 +346,26 @@ ConfigFormat::NoEffect FormatReader::noEffect(std::size_t node) const
     return result;
 }
 
+ConfigFormat::Export FormatReader::exported(std::size_t node) const
+{
+    ConfigFormat::Export result;
+    const std::map<std::string_view, std::string*> one{
+        {"ending", &result.ending}, {"launcher", &result.launcher}, {"program", &result.program}};
+    for (const Entry& entry : entries(node)) {
+        if (const auto found = one.find(entry.key); found != one.end()) {
+            *found->second = text(entry.value);
+        } else if (entry.key == "launcher_flags") {
+            result.launcherFlags = texts(entry.value);
+        } else {
+            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+        }
+    }
+    if (result.ending != ".yaml" && result.ending != ".json" && (result.ending != ".sh" || result.program.empty())) {
+        fail(node, Text{HEADROOM_TR("core", "“%1” is missing here"), {result.ending == ".sh" ? "program" : "ending"}});
+    }
+    return result;
+}
+
 void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
 {
     const std::map<std::string_view, std::vector<std::string>*> lists{{"blocks", &format.blocks},
@@ -380,6 +401,8 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
         for (const std::size_t item : items(entry.value)) {
             format.noEffect.push_back(noEffect(item));
         }
+    } else if (entry.key == "export") {
+        format.exported = exported(entry.value);
     } else if (entry.key == "files") {
         format.files = files(entry.value);
     } else if (entry.key == "rules") {

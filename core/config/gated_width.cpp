@@ -23,7 +23,7 @@ void completeGptNeoxPlan(const ConfigDocument& /*document*/, const ConfigFormat&
                          std::vector<Problem>& /*problems*/)
 {
     ModelPlan& model = plan.model;
-    if (!model.ffn.isKnown() && model.hidden.isKnown() && model.hidden.value < mostWidth) {
+    if (!model.ffn.isKnown() && !model.ffn.isUnclear() && model.hidden.isKnown() && model.hidden.value < mostWidth) {
         model.ffn.set(4 * model.hidden.value, {OriginKind::Derived, 0, nullptr});
     }
     if (model.ffn.isKnown() && model.gatedMlp.value && model.ffn.value < mostWidth) {
@@ -40,7 +40,7 @@ void completeInternEvoPlan(const ConfigDocument& document, const ConfigFormat& /
         : stated->isKnown                  ? parseReal(stated->text).value_or(notKnown)
                                            : notKnown;
     ModelPlan& model = plan.model;
-    const bool isSane = model.hidden.isKnown() && model.hidden.value < mostWidth;
+    const bool isSane = !model.ffn.isUnclear() && model.hidden.isKnown() && model.hidden.value < mostWidth;
     if (!model.ffn.isKnown() && isSane && ratio > 0 && ratio < 1000) {
         const double width = static_cast<double>(model.hidden.value) * ratio;
         model.ffn.set(roundedUp(static_cast<std::int64_t>(std::floor(width)), 256), {OriginKind::Derived, 0, nullptr});

@@ -82,7 +82,7 @@ const Origin derived{OriginKind::Derived, 0, nullptr};
 void MegatronDefaults::completeMlp()
 {
     ModelPlan& model = m_plan.model;
-    if (model.ffn.isKnown() || !model.hidden.isKnown()) {
+    if (model.ffn.isKnown() || model.ffn.isUnclear() || !model.hidden.isKnown()) {
         return;
     }
     const std::int64_t hidden = model.hidden.value;
@@ -116,7 +116,7 @@ void MegatronDefaults::completeVocabulary()
     const std::string type = tokenizer != nullptr ? tokenizer->text : std::string{};
     if (!vocab.isKnown()) {
         const auto size = vocabularyOf(type);
-        if (m_plan.model.paddedVocab.isKnown()) {
+        if (m_plan.model.paddedVocab.isKnown() || vocab.isUnclear()) {
             return;
         }
         if (!size) {

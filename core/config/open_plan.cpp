@@ -21,6 +21,16 @@ bool isModelField(std::string_view key)
     return std::any_of(groups.begin(), groups.end(), [key](const char* group) { return key.starts_with(group); });
 }
 
+/// The field stands at `place` without being understood.
+void markUnclear(TrainingPlan& plan, std::string_view field, const Origin& place)
+{
+    forEachField(plan, [&](std::string_view key, auto& value) {
+        if (key == field) {
+            value.origin = place;
+        }
+    });
+}
+
 /// What the plan says beside its preset.
 TrainingPlan withoutPreset(const TrainingPlan& plan)
 {
@@ -29,6 +39,8 @@ TrainingPlan withoutPreset(const TrainingPlan& plan)
         if (field.isKnown() && field.origin.kind != OriginKind::Preset) {
             // The text of a field that was read is always legal.
             std::ignore = setField(rest, key, fieldText(plan, key), field.origin);
+        } else if (field.isUnclear()) {
+            markUnclear(rest, key, field.origin);
         }
     });
     return rest;
@@ -42,6 +54,8 @@ TrainingPlan modelPart(const TrainingPlan& plan)
         if (field.isStated() && isModelField(key)) {
             // The text of a field that was read is always legal.
             std::ignore = setField(model, key, fieldText(plan, key), field.origin);
+        } else if (field.isUnclear() && isModelField(key)) {
+            markUnclear(model, key, field.origin);
         }
     });
     return model;

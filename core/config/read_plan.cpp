@@ -158,11 +158,11 @@ private:
             report(Severity::Warning, setting.line,
                    Text{HEADROOM_TR("core", "“%1” is known only when the file runs, so %2 is not known from it"),
                         {setting.text, key.key}});
-            return forget(field);
+            return forget(field, setting);
         }
         if (auto objection = objectionTo(field, value.text)) {
             report(Severity::Error, setting.line, std::move(*objection));
-            return forget(field);
+            return forget(field, setting);
         }
         if (const auto set = setField(m_plan, field, value.text, originOf(setting)); set) {
             return;
@@ -179,7 +179,7 @@ private:
             text.arguments = {setting.text, key.key};
             report(Severity::Error, setting.line, std::move(text));
         }
-        forget(field);
+        forget(field, setting);
     }
 
     /// Sizes that no run can have stop here: everything behind this point may count on them.
@@ -189,12 +189,14 @@ private:
         return size ? sizeObjection(field, *size) : std::nullopt;
     }
 
-    /// A value that was not understood is unknown, not the default or the preset's.
-    void forget(const std::string& field)
+    /// A value that was not understood is unknown, not the default or the preset's, and keeps its place.
+    void forget(const std::string& field, const Setting& setting)
     {
+        Origin place = originOf(setting);
+        place.kind = OriginKind::Unknown;
         forEachField(m_plan, [&](std::string_view name, auto& value) {
             if (name == field) {
-                value.origin = {};
+                value.origin = place;
             }
         });
     }

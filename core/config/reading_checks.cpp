@@ -250,7 +250,7 @@ void ReadingCheck::checkPrecision()
             Text{HEADROOM_TR("core",
                              "“%1” is not a precision recipe known here; fp32, bf16-mixed and megatron-bf16 are some"),
                  {recipe.value}});
-        recipe.origin = {};
+        recipe.origin.kind = OriginKind::Unknown;
     }
 }
 

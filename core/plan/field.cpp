@@ -10,7 +10,7 @@ std::string Origin::english() const
     const std::string name = source ? *source : std::string{};
     switch (kind) {
     case OriginKind::Unknown:
-        return "unknown";
+        return line > 0 ? fmt::format("unknown ({}:{})", name, line) : "unknown";
     case OriginKind::Default:
         return "default";
     case OriginKind::Derived:

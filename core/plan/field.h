@@ -11,14 +11,15 @@ namespace headroom {
 
 enum class OriginKind : std::uint8_t { Unknown, Default, Derived, Preset, ConfigFile, Log, CommandLine, Edited };
 
-/// Where a value came from. Default and Derived values carry no file.
+/// Where a value came from. Default and Derived values carry no file. An unknown one carries the place at which it
+/// stands without being understood, where there is one.
 struct Origin
 {
     OriginKind kind = OriginKind::Unknown;
     std::int32_t line = 0;
     std::shared_ptr<const std::string> source; ///< file, preset or option name; null when there is none
 
-    /// "qwen.yaml:9", "preset llama-3-8b", "default", "unknown".
+    /// "qwen.yaml:9", "preset llama-3-8b", "default", "unknown", "unknown (train.sh:12)".
     [[nodiscard]] std::string english() const;
 };
 
@@ -43,6 +44,8 @@ template <class T> struct Field
     {
         return isKnown() && origin.kind != OriginKind::Default && origin.kind != OriginKind::Derived;
     }
+    /// It is written somewhere, but nobody understood it: neither a default nor a derived value takes its place.
+    [[nodiscard]] bool isUnclear() const { return !isKnown() && origin.source != nullptr; }
     [[nodiscard]] T valueOr(T fallback) const { return isKnown() ? value : std::move(fallback); }
     void set(T newValue, Origin newOrigin)
     {

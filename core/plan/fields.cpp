@@ -203,7 +203,8 @@ void overlay(TrainingPlan& plan, const TrainingPlan& over)
     forEachField(plan, [&]<class T>(std::string_view, Field<T>& field) {
         const auto& source = *static_cast<const Field<T>*>(sources[at++]);
         const bool isDefault = source.origin.kind == OriginKind::Default;
-        if (source.isKnown() && (!isDefault || !field.isKnown())) {
+        const bool isUnclear = source.isUnclear();
+        if ((source.isKnown() && (!isDefault || (!field.isKnown() && !field.isUnclear()))) || isUnclear) {
             field = source;
         }
     });

@@ -29,7 +29,7 @@ struct FieldDifference
 [[nodiscard]] std::vector<FieldDifference> difference(const TrainingPlan& before, const TrainingPlan& after);
 
 /// Fields known in `over` replace those of `plan`, origins included. Fields that are mere defaults in `over`
-/// only take the place of unknown ones.
+/// only take the place of unknown ones. A value that `over` states without its being understood is unknown then.
 void overlay(TrainingPlan& plan, const TrainingPlan& over);
 
 } // namespace headroom

@@ -85,6 +85,9 @@ public:
     void checkLimits()
     {
         forEachField(m_plan, [this]<class T>(std::string_view key, const Field<T>& field) {
+            if (field.isUnclear()) {
+                checkClear(key, field.origin);
+            }
             if constexpr (std::is_same_v<T, std::int64_t>) {
                 // Most sizes are within every limit, and this runs for each slider tick.
                 if (field.isKnown() && (field.value < 1 || field.value > withinEveryLimit)) {
@@ -92,6 +95,15 @@ public:
                 }
             }
         });
+    }
+
+    void checkClear(std::string_view key, const Origin& place)
+    {
+        add(Severity::Warning, place,
+            Text{HEADROOM_TR("core",
+                             "%1 is set here but not understood: the estimate goes on without it until you "
+                             "give its value"),
+                 {std::string(key)}});
     }
 
     void checkLimit(std::string_view key, const Count& field)
@@ -235,7 +247,9 @@ public:
     {
         checkLimits();
         // Sizes out of bounds would make the other sentences absurd, and their arithmetic too.
-        if (m_problems.empty()) {
+        const bool isAbsurd = std::any_of(m_problems.begin(), m_problems.end(),
+                                          [](const Problem& problem) { return problem.severity == Severity::Error; });
+        if (!isAbsurd) {
             checkModel();
             checkParallel();
             checkInterleaving();

@@ -1,58 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <nlohmann/json.hpp>
+#include "cli_fixture.h"
 
 #include <QDir>
 #include <QFile>
-#include <QProcess>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
 #include <string>
 
-namespace {
+using namespace headroom::cli;
 
-struct Outcome
-{
-    int code = -1;
-    QByteArray out;
-    QByteArray err;
-
-    [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out.toStdString(), nullptr, false); }
-};
-
-// The example of the troubleshooting recipe: h 1024, L 24, V 50000, S 1024, micro-batch 2, bf16 with fp32 state.
-constexpr auto example = "# the recipe's example\n"
-                         "model:\n"
-                         "  num_layers: 24\n"
-                         "  hidden_size: 1024\n"
-                         "  vocab_size: 50_000\n"
-                         "parallel:\n"
-                         "  pipeline_parallel_size: 1        # stages\n"
-                         "  tensor_parallel_size: 1\n"
-                         "train:\n"
-                         "  micro_batch_size: 2              # samples per forward\n"
-                         "  gradient_accumulation_steps: 8\n"
-                         "  global_batch_size: 16\n"
-                         "  seq_length: 1024\n"
-                         "recompute:\n"
-                         "  enabled: false\n"
-                         "  granularity: none\n";
-
-constexpr auto logText = "starting\n"
-                         "phase=forward step=12 peak_alloc=31.25GiB\n"
-                         "[rank1]: step=12 peak_alloc=40.5GiB phase=backward loss=2.5\n"
-                         "phase=optimizer step=12 peak_alloc=20GiB\n"
-                         "phase=forward step=13 peak_alloc=30GiB\n";
-
-} // namespace
-
-class TestCli : public QObject
+class TestCli : public CliFixture
 {
     Q_OBJECT
 
 private slots:
-    void init();
     void estimateGivesTheRecipesNumbers();
     void estimateTells_data();
     void estimateTells();
@@ -65,54 +27,11 @@ private slots:
     void estimateTellsHowSureItIs();
     void estimateFitsTheTerminal();
     void logFindsThePeaks();
-    void checkHolds_data();
-    void checkHolds();
-    void checkComparesWithTheLog();
-    void setChangesOnlyTheValue();
-    void setWritesAndReadsBack();
     void refuses_data();
     void refuses();
     void listsWhatShips_data();
     void listsWhatShips();
-
-private:
-    QString write(const char* name, const QByteArray& bytes);
-    Outcome run(const QStringList& arguments);
-
-    std::unique_ptr<QTemporaryDir> m_folder;
 };
-
-void TestCli::init()
-{
-    m_folder = std::make_unique<QTemporaryDir>();
-    QVERIFY(m_folder->isValid());
-    write("a.yaml", example);
-    write("train.log", logText);
-}
-
-QString TestCli::write(const char* name, const QByteArray& bytes)
-{
-    QFile file(m_folder->filePath(QString::fromLatin1(name)));
-    const bool isOpen = file.open(QIODevice::WriteOnly);
-    Q_ASSERT(isOpen);
-    file.write(bytes);
-    return file.fileName();
-}
-
-Outcome TestCli::run(const QStringList& arguments)
-{
-    QProcess process;
-    process.setWorkingDirectory(m_folder->path());
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert(QStringLiteral("XDG_CONFIG_HOME"), m_folder->filePath(QStringLiteral("config")));
-    process.setProcessEnvironment(environment);
-    process.start(QStringLiteral(HEADROOM_CLI), arguments);
-    process.waitForFinished(60000);
-    if (process.exitStatus() != QProcess::NormalExit) {
-        return {-1, {}, "crashed"};
-    }
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-}
 
 void TestCli::estimateGivesTheRecipesNumbers()
 {
@@ -355,76 +274,6 @@ void TestCli::logFindsThePeaks()
     QCOMPARE(json["findings"][0]["id"].get<std::string>(), std::string("peak-in-backward"));
     const Outcome text = run({"log", "train.log"});
     QVERIFY2(text.out.contains("train.log:3") && text.out.contains("Peak is in backward"), text.out);
-}
-
-void TestCli::checkHolds_data()
-{
-    QTest::addColumn<QByteArray>("before");
-    QTest::addColumn<QByteArray>("after");
-    QTest::addColumn<int>("code");
-    QTest::addColumn<QByteArray>("says");
-    const auto row = [](const char* name, const char* before, const char* after, int code, const char* says) {
-        QTest::newRow(name) << QByteArray(before) << QByteArray(after) << code << QByteArray(says);
-    };
-    row("holds", "", "", 0, "2 micro × 8 accumulate × 1 data-parallel = 16, global batch 16 ✓");
-    row("global batch", "parallel:\n", "parallel:\n  data_parallel_size: 2\n", 1, "a.yaml:13");
-    row("micro-batch is the global batch", "micro_batch_size: 2 ", "micro_batch_size: 16", 1,
-        "Micro-batch was taken for the global batch");
-    row("recompute off", "granularity: none", "granularity: full", 1, "recompute in effect: none");
-    row("layers", "pipeline_parallel_size: 1", "pipeline_parallel_size: 5", 1, "24 layers do not divide over 5 stages");
-}
-
-void TestCli::checkHolds()
-{
-    QFETCH(QByteArray, before);
-    QFETCH(QByteArray, after);
-    QFETCH(QByteArray, says);
-    write("a.yaml", before.isEmpty() ? QByteArray(example) : QByteArray(example).replace(before, after));
-    const Outcome outcome = run({"check", "a.yaml"});
-    QVERIFY2(outcome.out.contains(says), outcome.out + outcome.err);
-    QTEST(outcome.code, "code");
-    const auto json = run({"check", "a.yaml", "--json"}).json();
-    QCOMPARE(json["holds"].get<bool>(), outcome.code == 0);
-}
-
-void TestCli::checkComparesWithTheLog()
-{
-    // The log's 40 GiB are not what this small model takes.
-    const Outcome other = run({"check", "a.yaml", "--log", "train.log"});
-    QCOMPARE(other.code, 1);
-    QVERIFY(other.out.contains("The log and the estimate differ"));
-    const auto stage = run({"estimate", "a.yaml", "--instant", "--json"}).json()["stages"][0];
-    QByteArray log;
-    for (const char* phase : {"forward", "backward", "optimizer"}) {
-        const auto bytes = stage["phases"][phase]["allocated_bytes"].get<std::int64_t>();
-        log += QByteArray("phase=") + phase + " step=1 peak_alloc=" + QByteArray::number(qlonglong(bytes)) + "B\n";
-    }
-    write("same.log", log);
-    QCOMPARE(run({"check", "a.yaml", "--log", "same.log"}).code, 0);
-}
-
-void TestCli::setChangesOnlyTheValue()
-{
-    const Outcome outcome = run({"set", "a.yaml", "parallel.pipeline_parallel_size=4", "batch.micro=1"});
-    QCOMPARE(outcome.err, QByteArray());
-    QCOMPARE(outcome.code, 0);
-    QCOMPARE(outcome.out,
-             QByteArray(example)
-                 .replace("pipeline_parallel_size: 1 ", "pipeline_parallel_size: 4 ")
-                 .replace("micro_batch_size: 2 ", "micro_batch_size: 1 "));
-    const Outcome diff = run({"set", "a.yaml", "train.seq_length=2048", "--diff"});
-    QVERIFY2(diff.out.contains("-  seq_length: 1024\n+  seq_length: 2048\n"), diff.out);
-}
-
-void TestCli::setWritesAndReadsBack()
-{
-    QCOMPARE(run({"set", "a.yaml", "train.micro_batch_size=1", "-o", "b.yaml"}).code, 0);
-    QCOMPARE(run({"estimate", "b.yaml", "--json"}).json()["plan"]["batch.micro"]["value"].get<qint64>(), qint64{1});
-    QCOMPARE(run({"set", "a.yaml", "train.micro_batch_size=8", "--in-place"}).code, 0);
-    const auto plan = run({"estimate", "a.yaml", "--json"}).json()["plan"];
-    QCOMPARE(plan["batch.micro"]["value"].get<qint64>(), qint64{8});
-    QCOMPARE(plan["batch.micro"]["origin"].get<std::string>(), std::string("a.yaml:10"));
-    QCOMPARE(QDir(m_folder->path()).entryList({"a.yaml*"}), QStringList{"a.yaml"});
 }
 
 void TestCli::refuses_data()

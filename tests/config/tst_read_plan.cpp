@@ -28,6 +28,8 @@ private slots:
     void problemsNameTheLine();
     void brokenValuesGiveASentence_data();
     void brokenValuesGiveASentence();
+    void unclearStaysUnknown_data();
+    void unclearStaysUnknown();
     void absurdSizesAreNotTaken_data();
     void absurdSizesAreNotTaken();
     void modelsTellWhatIsOdd();
@@ -289,6 +291,46 @@ void TestReadPlan::brokenValuesGiveASentence()
     for (const QString& place : places) {
         QVERIFY2(all.contains(QString::fromStdString(path.string()) + place), qPrintable(all));
     }
+}
+
+void TestReadPlan::unclearStaysUnknown_data()
+{
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("model"); ///< preset put beneath
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<int>("line");
+    QTest::newRow("over a default") << "parallel:\n  tensor_parallel_size: many\n"
+                                    << ""
+                                    << "parallel.tp" << 2;
+    QTest::newRow("over a preset's") << "model:\n  preset: llama-3-8b\n  layers: lots\nparallel: {pp: 2}\n"
+                                     << ""
+                                     << "model.layers" << 3;
+    QTest::newRow("filled in elsewhere") << "train:\n  micro_batch_size: ${MBS}\n"
+                                         << "llama-3-8b"
+                                         << "batch.micro" << 2;
+    QTest::newRow("recipe") << "parallel: {pp: 2}\nprecision: weird\n"
+                            << "llama-3-8b"
+                            << "precision.recipe" << 2;
+}
+
+void TestReadPlan::unclearStaysUnknown()
+{
+    QFETCH(QString, text);
+    QFETCH(QString, model);
+    QFETCH(QString, field);
+    const auto opened = openConfig(parsed(text), builtinFormats(), builtinCatalog());
+    QVERIFY(opened);
+    TrainingPlan named;
+    if (!model.isEmpty()) {
+        named = builtinCatalog().model(model.toStdString())->plan;
+    }
+    const TrainingPlan plan = composePlan(named, std::span(&*opened, 1), builtinCatalog());
+    const Origin origin = fieldOrigin(plan, field.toStdString());
+    QCOMPARE(origin.kind, OriginKind::Unknown);
+    QTEST(static_cast<int>(origin.line), "line");
+    QCOMPARE(fieldOf(plan, field), QString());
+    QVERIFY2(sentences(validate(plan)).join('\n').contains(field + " is set here but not understood"),
+             qPrintable(sentences(validate(plan)).join('\n')));
 }
 
 void TestReadPlan::absurdSizesAreNotTaken_data()
