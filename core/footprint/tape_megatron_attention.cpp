@@ -286,13 +286,19 @@ SlotList MegatronAttention::flashBackward()
     for (const std::int64_t bytes : {m_queryBytes, m_keyBytes, m_keyBytes}) {
         temporaries.add(w.allocate(ActivationGradient, bytes));
     }
-    // Row sums and the fp32 accumulator of dq, padded to 128 rows; FA2 makes dk and dv for all heads (theory.md 5.3).
+    // Row sums and the fp32 accumulator of dq, padded to 128 rows; FA2 makes dk and dv for all heads, FA3 sums those of
+    // the groups in fp32 and has its row sums twice, once by base 2 (theory.md 5.3; hopper/flash_api.cpp, mha_bwd).
     const std::int64_t rows = c.microBatch * c.heads * ((m_sequence + 127) / 128 * 128);
     SlotList workspace;
     workspace.add(w.allocate(AttentionWorkspace, 4 * rows));
     workspace.add(w.allocate(AttentionWorkspace, 4 * rows * c.headDim));
+    const bool isThird = c.kernel == AttentionKernel::Flash && c.isThirdFlash;
+    if (isThird) {
+        workspace.add(w.allocate(AttentionWorkspace, 4 * rows));
+    }
     if (c.kernel == AttentionKernel::Flash && c.groups != c.heads && !m_isCross) {
-        const std::int64_t bytes = c.microBatch * m_keySequence * c.heads * c.headDim * c.element;
+        const std::int64_t expanded = isThird ? c.groups * 4 : c.heads * c.element;
+        const std::int64_t bytes = c.microBatch * m_keySequence * c.headDim * expanded;
         workspace.add(w.allocate(AttentionWorkspace, bytes));
         workspace.add(w.allocate(AttentionWorkspace, bytes));
     }

@@ -162,6 +162,7 @@ void readImplementation(const TrainingPlan& plan, RankShape& shape)
     shape.isTransformerEngine = profileOf(plan) == "megatron-te";
     shape.capability = computeCapability(plan.hardware);
     shape.kernel = attentionKernel(plan, shape);
+    shape.isThirdFlash = plan.attention.impl.value == "flash_attention_3";
     const std::string& loss = facts.fusedLoss.value;
     shape.fusedLoss = loss == "native" ? FusedLoss::Native
         : loss == "te-inplace"         ? FusedLoss::InPlace

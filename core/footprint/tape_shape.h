@@ -25,6 +25,7 @@ struct RankShape
 {
     ModelFamily family = ModelFamily::Decoder;
     AttentionKernel kernel = AttentionKernel::Flash;
+    bool isThirdFlash = false; ///< FlashAttention 3, whose backward sums grouped keys' gradients in fp32
     FusedLoss fusedLoss = FusedLoss::None;
 
     // Model. Heads, groups, ffn and vocab are this rank's share.

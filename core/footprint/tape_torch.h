@@ -53,6 +53,7 @@ struct TorchShape
     double otherMoments = 8; ///< of tables and vectors
     std::int64_t reduceBucket = 0; ///< elements, 0: not known
     double factored = 0; ///< per row and column
+    double smallMoments = 0; ///< of tensors too small for 8-bit states; 0: as of the others
 
     std::int64_t recomputedLayers = -1; ///< the first so many of a stage; -1: all
     bool checkpointsVision = false;

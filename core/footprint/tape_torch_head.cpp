@@ -61,6 +61,9 @@ private:
         op.weight = c.trainsEmbeddings ? m_weight : 0;
         op.sharedWeight = c.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
+        if (c.castsWeights) {
+            op.keeps = {{WeightCopies, m_weight * c.compute}}; // the autocast cache
+        }
         const Tensor result = m_graph.apply(std::move(op));
         m_graph.keepThroughForward(result); // the loop's own variable, deleted once the loss is there
         if (c.keepsLogits) {

@@ -205,6 +205,9 @@ void readPrecision(const TrainingPlan& plan, TorchShape& shape)
     shape.moments = recipe.moments;
     shape.otherMoments = recipe.otherMoments;
     shape.factored = recipe.factored;
+    if (types.optM == DataType::Int8 || plan.optimizer.name.value.find("8bit") != std::string::npos) {
+        shape.smallMoments = recipe.moments / bytesPerElement(DataType::Int8) * bytesPerElement(DataType::Fp32);
+    }
     shape.reduceBucket = std::max<std::int64_t>(plan.shard.reduceBucket.valueOr(0), 0);
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 /// DeepSpeed's defaults, in elements (runtime/zero/config.py).
 constexpr double reduceBucket = 5e8, subGroup = 1e9;
+/// Smaller tensors keep fp32 states in an 8-bit optimizer (bitsandbytes optim/optimizer.py, min_8bit_size).
+constexpr double smallestEightBit = 4096;
 
 void add(std::vector<Tape::Event>& events, TensorKind kind, double bytes)
 {
@@ -105,13 +107,15 @@ private:
     {
         using enum TorchWeights::Kind;
         const bool isAdapter = tensor.kind == Adapter;
+        const double shards = stateShards();
+        const bool isSmall = c.smallMoments > 0 && elements / shards < smallestEightBit;
         const double moments = isAdapter ? (isDeepSpeed() ? 8 : c.adapterMoments)
+            : isSmall                    ? c.smallMoments
             : tensor.kind == Matrix      ? c.moments
                                          : c.otherMoments;
         const double factored = isAdapter ? 0 : static_cast<double>(tensor.factors()) * c.factored;
         const double master = !isAdapter ? c.master : isDeepSpeed() && c.adapterElement < 4 ? 4 : 0;
         const double bytes = elements * moments + factored;
-        const double shards = stateShards();
         m_masters += elements * master / shards;
         m_moments += bytes / shards;
         m_elements += elements;
