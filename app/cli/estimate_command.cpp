@@ -115,6 +115,8 @@ void printForPeople(const Options& options, const Inputs& inputs, const Report& 
     }
     if (inputs.calibrated) {
         fmt::print("{}", calibrationText(*inputs.calibrated, inputs.plan));
+    } else if (inputs.savedCalibration) {
+        fmt::print("{}", calibrationText(*inputs.savedCalibration, inputs.plan));
     }
     if (!inputs.notEstimated.empty()) {
         fmt::print("Incomplete: {} changes what is allocated and is not estimated\n",
@@ -176,6 +178,16 @@ Json calibrationJson(const Calibrated& calibrated)
                 {"suspects", std::move(suspects)}};
 }
 
+Json calibrationJson(const SavedCalibration& saved)
+{
+    return Json{{"name", saved.name},
+                {"points", saved.points},
+                {"activations_factor", saved.calibration.activations},
+                {"offset_bytes", saved.calibration.offset.value},
+                {"k", saved.k},
+                {"theory_k", saved.theoryK}};
+}
+
 Json estimateJson(const Inputs& inputs, const Report& report)
 {
     const Footprint& footprint = report.footprint;
@@ -201,7 +213,10 @@ Json estimateJson(const Inputs& inputs, const Report& report)
         {"textbook", toJson(footprint.textbook)},
         {"uncertainty", toJson(report.uncertainty.reasons)},
         {"assumptions", toJson(report.uncertainty.assumptions, footprint.fullestStage)},
-        {"calibration", inputs.calibrated ? calibrationJson(*inputs.calibrated) : Json(nullptr)},
+        {"calibration",
+         inputs.calibrated             ? calibrationJson(*inputs.calibrated)
+             : inputs.savedCalibration ? calibrationJson(*inputs.savedCalibration)
+                                       : Json(nullptr)},
         {"original_device_bytes", report.change ? Json(report.change->device.value) : Json(nullptr)},
         {"relative_step_time", report.change && report.change->time ? toJson(*report.change->time) : Json(nullptr)},
         {"findings", toJson(report.findings)},

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
 
 namespace headroom::cli {
@@ -59,12 +60,26 @@ Result<void> applyHardware(const PlanOptions& options, const Knowledge& knowledg
     return plan.hardware.capacityBytes.isKnown() && options.gpu.empty() ? Result<void>{} : resolved;
 }
 
-/// The logs are of the files' own plan; what --set changes is what the calibration then predicts.
-Result<void> applyCalibration(const PlanOptions& options, Inputs& inputs)
+Result<void> saveCalibration(const std::string& nameOrPath, const std::vector<CalibrationPoint>& points,
+                             const Calibrated& calibrated)
 {
-    if (options.calibrate.empty()) {
-        return {};
+    const auto path = calibrationPath(nameOrPath, userFolder());
+    if (!path) {
+        return tl::unexpected(path.error());
     }
+    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+    const std::chrono::year_month_day date(today);
+    const auto saved
+        = savedCalibration(path->stem().string(),
+                           fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day())),
+                           points, calibrated);
+    return saved ? writeCalibration(*saved, *path) : tl::unexpected(saved.error());
+}
+
+/// The logs are of the files' own plan; what --set changes is what the calibration then predicts.
+Result<void> calibrateOnLogs(const PlanOptions& options, Inputs& inputs)
+{
     const TrainingPlan& plan = inputs.original ? *inputs.original : inputs.plan;
     std::vector<CalibrationPoint> points;
     for (const std::string& path : options.calibrate) {
@@ -86,9 +101,40 @@ Result<void> applyCalibration(const PlanOptions& options, Inputs& inputs)
     if (!calibrated) {
         return tl::unexpected(calibrated.error());
     }
+    if (!options.saveCalibration.empty()) {
+        if (auto done = saveCalibration(options.saveCalibration, points, *calibrated); !done) {
+            return done;
+        }
+    }
     inputs.calibration = calibrated->calibration;
     inputs.calibrated = std::move(*calibrated);
     return {};
+}
+
+Result<void> useCalibration(const std::string& nameOrPath, Inputs& inputs)
+{
+    const auto path = calibrationPath(nameOrPath, userFolder());
+    if (!path) {
+        return tl::unexpected(path.error());
+    }
+    auto saved = readCalibration(*path);
+    if (!saved) {
+        return tl::unexpected(saved.error());
+    }
+    for (Text& doubt : doubtsOf(*saved, inputs.plan)) {
+        inputs.problems.push_back({Severity::Warning, path->string(), 0, std::move(doubt)});
+    }
+    inputs.calibration = saved->calibration;
+    inputs.savedCalibration = std::move(*saved);
+    return {};
+}
+
+Result<void> applyCalibration(const PlanOptions& options, Inputs& inputs)
+{
+    if (!options.calibrate.empty()) {
+        return calibrateOnLogs(options, inputs);
+    }
+    return options.calibration.empty() ? Result<void>{} : useCalibration(options.calibration, inputs);
 }
 
 } // namespace
@@ -144,11 +190,15 @@ void addPlanOptions(CLI::App& command, PlanOptions& options)
     command.add_option("--world", options.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
     command.add_option("--k", options.k, "activation copies per layer, token and hidden unit")
         ->check(CLI::PositiveNumber);
+    CLI::Option* logs = command.add_option("--calibrate", options.calibrate,
+                                           "log of a run with this config: its measured peaks correct the estimate");
+    logs->allow_extra_args(false)->take_all();
     command
-        .add_option("--calibrate", options.calibrate,
-                    "log of a run with this config: its measured peaks correct the estimate")
-        ->allow_extra_args(false)
-        ->take_all();
+        .add_option("--save-calibration", options.saveCalibration,
+                    "keep what --calibrate found, under a name in the configuration folder or in a file")
+        ->needs(logs);
+    command.add_option("--calibration", options.calibration, "calibration that was saved: its name or file")
+        ->excludes(logs);
 }
 
 Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge)

@@ -3,7 +3,7 @@
 
 #include "config/open_plan.h"
 #include "footprint/footprint.h"
-#include "insight/calibrate.h"
+#include "insight/saved_calibration.h"
 
 #include <CLI/CLI.hpp>
 
@@ -24,6 +24,8 @@ struct PlanOptions
     std::int64_t world = 0;
     double k = 0;
     std::vector<std::string> calibrate; ///< logs of runs with the files' own plan
+    std::string saveCalibration; ///< name or file
+    std::string calibration; ///< one that was saved: name or file
 };
 
 /// The folder with the user's own formats, models and GPUs: $XDG_CONFIG_HOME/headroom or ~/.config/headroom.
@@ -43,12 +45,14 @@ struct Inputs
     std::optional<TrainingPlan> original; ///< without --set, where that changes something
     Calibration calibration;
     std::optional<Calibrated> calibrated; ///< where it came from, with --calibrate
+    std::optional<SavedCalibration> savedCalibration; ///< the same, with --calibration
     std::vector<Problem> problems; ///< of all files, in order
     std::vector<SettingWithoutEffect> withoutEffect; ///< of all files
     std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete
 };
 
-/// CONFIG…, --model, --set, --gpu, --capacity, --world, --k, --calibrate: the same for every command that needs a plan.
+/// CONFIG…, --model, --set, --gpu, --capacity, --world, --k, --calibrate, --calibration: the same for every command
+/// that needs a plan.
 void addPlanOptions(CLI::App& command, PlanOptions& options);
 
 [[nodiscard]] Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge);

@@ -3,6 +3,7 @@
 
 #include "table.h"
 
+#include "footprint/uncertainty.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -289,6 +290,39 @@ std::string verdictText(const Footprint& footprint)
     return fmt::format("{}: {}.", rest.value < 0 ? "Does not fit" : "Fits", figures);
 }
 
+namespace {
+
+/// The fullest stage by theory and by measurement.
+std::string sideBySide(const Calibration& calibration, const TrainingPlan& plan)
+{
+    Footprint theory;
+    if (!estimateInstantly(plan, {}, theory)) {
+        return {};
+    }
+    Footprint measured = theory;
+    calibrate(measured, calibration);
+    const std::size_t stage = measured.fullestStage;
+    static_cast<void>(describeUncertainty(plan, calibration, measured));
+    const StageFootprint& own = measured.stages[stage];
+    const Interval interval = own.intervals ? own.intervals->allocated : Interval{own.peakAllocated, own.peakAllocated};
+    return wrapped("",
+                   fmt::format("Stage {}, allocated: {} by theory alone, {} by measurement (95 %: {} to {})", stage,
+                               formatGib(theory.stages[stage].peakAllocated), formatGib(own.peakAllocated),
+                               formatGib(interval.low), formatGib(interval.high)));
+}
+
+} // namespace
+
+std::string calibrationText(const SavedCalibration& saved, const TrainingPlan& plan)
+{
+    return wrapped("Calibrated: ",
+                   fmt::format("by “{}”, made on {} from {} measured peaks of {}. Activations are {:.3f} × theory, {} "
+                               "beside them",
+                               saved.name, saved.date, saved.points, fmt::join(saved.logs, ", "),
+                               saved.calibration.activations, formatBytes(saved.calibration.offset)))
+        + sideBySide(saved.calibration, plan);
+}
+
 std::string calibrationText(const Calibrated& calibrated, const TrainingPlan& plan)
 {
     std::string text;
@@ -308,17 +342,7 @@ std::string calibrationText(const Calibrated& calibrated, const TrainingPlan& pl
                     calibrated.residuals.size(), calibration.activations, calibrated.activations.low,
                     calibrated.activations.high, calibrated.k, calibrated.theoryK, formatBytes(calibration.offset),
                     formatBytes(calibrated.offsetLow), formatBytes(calibrated.offsetHigh)));
-    Footprint theory;
-    if (estimateInstantly(plan, {}, theory)) {
-        Footprint measured = theory;
-        calibrate(measured, calibration);
-        const std::size_t stage = measured.fullestStage;
-        const auto [low, high] = calibrated.predict(theory.stages[stage]);
-        text += wrapped("",
-                        fmt::format("Stage {}, allocated: {} by theory alone, {} by measurement (95 %: {} to {})",
-                                    stage, formatGib(theory.stages[stage].peakAllocated),
-                                    formatGib(measured.stages[stage].peakAllocated), formatGib(low), formatGib(high)));
-    }
+    text += sideBySide(calibration, plan);
     for (const Text& remark : calibrated.remarks) {
         text += wrapped("  ", remark.english());
     }

@@ -3,8 +3,8 @@
 
 #include "footprint/estimate.h"
 #include "footprint/uncertainty.h"
-#include "insight/calibrate.h"
 #include "insight/finding.h"
+#include "insight/saved_calibration.h"
 
 #include <string>
 #include <vector>
@@ -23,6 +23,7 @@ namespace headroom::cli {
 [[nodiscard]] std::string stepTimeText(const RelativeStepTime& time);
 /// What measured peaks made of the coefficients, and theory beside measurement for the fullest stage.
 [[nodiscard]] std::string calibrationText(const Calibrated& calibrated, const TrainingPlan& plan);
+[[nodiscard]] std::string calibrationText(const SavedCalibration& saved, const TrainingPlan& plan);
 /// The working, indented by depth.
 [[nodiscard]] std::string workingText(const std::vector<Term>& terms);
 /// "Fits: …", "Close: …, it may not fit", "Does not fit: …" or, without a capacity, where the peak is.

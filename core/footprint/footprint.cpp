@@ -4,8 +4,15 @@
 #include "footprint/elements.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
+
+Bytes CalibrationSpread::margin(Bytes activationBytes) const
+{
+    const double gib = activationBytes.gib();
+    return bytesFrom(std::sqrt(std::max(activations * gib * gib + 2 * both * gib + offset, 0.0)) * 0x1p30);
+}
 
 Bytes StageFootprint::staticState() const
 {

@@ -13,6 +13,17 @@
 namespace headroom {
 
 /// What a log taught about this model: coefficients that replace the theory's own.
+/// How well a calibration's coefficients are known: the squares of their 95 % half-widths and what they have in common,
+/// in units of 1, GiB and GiB².
+struct CalibrationSpread
+{
+    double activations = 0, both = 0, offset = 0;
+
+    /// Half of the 95 % interval of a peak whose activations are so many by theory.
+    [[nodiscard]] Bytes margin(Bytes activationBytes) const;
+    friend bool operator==(const CalibrationSpread&, const CalibrationSpread&) = default;
+};
+
 struct Calibration
 {
     /// Activation copies per layer, token and hidden unit (DESIGN 3) of a layer that is neither recomputed nor split
@@ -20,8 +31,10 @@ struct Calibration
     std::optional<double> k;
     double activations = 1; ///< measured by estimated activations, logits not among them (theory.md 9.1, 9.2)
     Bytes offset; ///< what else is allocated in every phase beyond the estimate
+    std::optional<CalibrationSpread> spread; ///< of the two; none where nothing was measured
 
     [[nodiscard]] bool scalesTapes() const { return activations != 1 || offset.value != 0; }
+    friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
 struct Interval

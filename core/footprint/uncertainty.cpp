@@ -45,6 +45,7 @@ public:
     DoubtList(const TrainingPlan& plan, const Calibration& calibration, const Footprint& footprint)
         : m_plan(plan)
         , m_footprint(footprint)
+        , m_calibration(calibration)
         , m_isCalibrated(calibration.k.has_value() || calibration.scalesTapes())
         , m_profile(profileOf(plan))
     {
@@ -60,9 +61,18 @@ public:
         m_doubts.push_back(std::move(doubt));
     }
 
-    /// theory.md 9.4 and 9.5: 3 % of the activations where k is a measurement, 2 % where framework and schedule are
-    /// known and fused, 8 % where Python makes the tensors, 15 % where the framework (9.4) or what is recomputed is not
-    /// known.
+    /// What the coefficient scaled, as it was before.
+    [[nodiscard]] Bytes scaledActivations(const StageFootprint& stage) const
+    {
+        const Bytes scaled = stage.component(Component::Activations) + stage.component(Component::InFlight);
+        return stage.peakPhase == Phase::Optimizer
+            ? Bytes{}
+            : bytesFrom(static_cast<double>(scaled.value) / m_calibration.activations);
+    }
+
+    /// theory.md 9.4 and 9.5: the interval of the coefficients, 3 % of the activations where k is a measurement, 2 %
+    /// where framework and schedule are known and fused, 8 % where Python makes the tensors, 15 % where the framework
+    /// (9.4) or what is recomputed is not known.
     void addActivations()
     {
         const bool isTextbook = m_footprint.engine == Engine::Textbook;
@@ -72,7 +82,14 @@ public:
         const bool isVague = recompute.granularity.value == Granularity::Selective && !recompute.numLayers.isKnown()
             && (!recompute.modules.isKnown() || recompute.modules.value.empty());
         const bool isPython = torchHabits(m_profile) != nullptr;
-        if (m_isCalibrated) {
+        if (m_calibration.spread) {
+            add("activations",
+                Text{HEADROOM_TR("core", "What was measured determines the coefficients to within this")},
+                Measure::Allocated, false, [this](const StageFootprint& stage) {
+                    const Bytes margin = m_calibration.spread->margin(scaledActivations(stage));
+                    return Interval{margin, margin};
+                });
+        } else if (m_isCalibrated) {
             addShare(0.03,
                      Text{HEADROOM_TR("core", "Activations that were measured hold within about %1"), {percent(0.03)}});
         } else if (isTextbook) {
@@ -240,6 +257,7 @@ private:
 
     const TrainingPlan& m_plan;
     const Footprint& m_footprint;
+    const Calibration& m_calibration;
     bool m_isCalibrated;
     std::string_view m_profile;
     std::vector<Doubt> m_doubts;

@@ -195,6 +195,7 @@ private:
         const RealInterval offset = fit.interval(1);
         m_result.calibration.activations = 1 + fit.value(0);
         m_result.calibration.offset = bytesFrom(fit.value(1) * gibibyte);
+        m_result.calibration.spread = CalibrationSpread{fit.spread(0, 0), fit.spread(0, 1), fit.spread(1, 1)};
         m_result.activations = {1 + scale.low, 1 + scale.high};
         m_result.offsetLow = bytesFrom(offset.low * gibibyte);
         m_result.offsetHigh = bytesFrom(offset.high * gibibyte);

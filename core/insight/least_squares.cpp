@@ -128,6 +128,11 @@ RealInterval LeastSquares::interval(std::size_t unknown) const
     return {m_value[unknown] - half, m_value[unknown] + half};
 }
 
+double LeastSquares::spread(std::size_t a, std::size_t b) const
+{
+    return quantile() * quantile() * m_covariance[a][b];
+}
+
 std::optional<double> LeastSquares::reducedChiSquare() const
 {
     return m_degrees > 0 ? std::optional(m_chiSquare / static_cast<double>(m_degrees)) : std::nullopt;

@@ -42,6 +42,8 @@ public:
     [[nodiscard]] double value(std::size_t unknown) const { return m_value[unknown]; }
     [[nodiscard]] double standardError(std::size_t unknown) const;
     [[nodiscard]] RealInterval interval(std::size_t unknown) const; ///< 95 %
+    /// The square of the 95 % half-width of an unknown; of two, what they have in common.
+    [[nodiscard]] double spread(std::size_t a, std::size_t b) const;
     /// χ² by degrees of freedom: about 1 when the model and the sigmas are right; nothing without a degree of freedom.
     [[nodiscard]] std::optional<double> reducedChiSquare() const;
 

@@ -3295,6 +3295,38 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>Set expert parallelism to 1</source>
         <translation>将专家并行设为 1</translation>
     </message>
+    <message>
+        <source>What was measured determines the coefficients to within this</source>
+        <translation>实测数据把系数确定在此范围内</translation>
+    </message>
+    <message>
+        <source>%1 must be a number</source>
+        <translation>%1 必须是数字</translation>
+    </message>
+    <message>
+        <source>there is no coefficient to save: another setting explains what was measured</source>
+        <translation>没有可保存的系数：另一个设置就能解释实测结果</translation>
+    </message>
+    <message>
+        <source>this is no calibration: it does not begin with %1</source>
+        <translation>这不是校准文件：开头没有 %1</translation>
+    </message>
+    <message>
+        <source>%1 must be above 0 and below %2</source>
+        <translation>%1 必须大于 0 且小于 %2</translation>
+    </message>
+    <message>
+        <source>“%1” cannot be the name of a calibration</source>
+        <translation>“%1”不能用作校准的名称</translation>
+    </message>
+    <message>
+        <source>there is no home folder to keep calibrations in; give a file</source>
+        <translation>没有可存放校准的主目录，请指定文件</translation>
+    </message>
+    <message>
+        <source>“%1” was measured with %2 = %3, the plan has %4: its coefficients may not carry over</source>
+        <translation>“%1”是在 %2 = %3 下测得的，而方案中是 %4：其系数可能不适用</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>

@@ -198,6 +198,20 @@ void TestCli::calibrationCorrects()
             > theory["peak_allocated_bytes"].get<std::int64_t>());
     const Outcome refused = run({"estimate", "a.yaml", "--set", "batch.micro=1", "--calibrate", "missing.log"});
     QCOMPARE(refused.code, 2);
+
+    // The same figures from the file that keeps them, for another plan too; one of other tensors is warned of.
+    QCOMPARE(run({"estimate", "a.yaml", "--calibrate", "measured.log", "--save-calibration", "kept.yaml"}).code, 0);
+    const auto kept = run({"estimate", "a.yaml", "--calibration", "kept.yaml", "--instant", "--json"}).json();
+    QCOMPARE(kept["calibration"]["name"].get<std::string>(), std::string("kept"));
+    QVERIFY(kept["stages"] == calibrated["stages"]);
+    const Outcome other = run({"estimate", "a.yaml", "--calibration", "kept.yaml", "--set", "recompute.enabled=true",
+                               "--set", "recompute.granularity=full"});
+    QVERIFY2(other.err.contains("recompute.granularity"), other.err);
+    write("broken.yaml", "headroom_calibration: 1\nactivations_factor: much\n");
+    const Outcome broken = run({"estimate", "a.yaml", "--calibration", "broken.yaml"});
+    QCOMPARE(broken.code, 2);
+    QVERIFY2(broken.err.contains("broken.yaml"), broken.err);
+    QCOMPARE(run({"estimate", "a.yaml", "--calibration", "a.yaml"}).code, 2);
 }
 
 void TestCli::reportIsWritten()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "insight/calibrate.h"
+#include "insight/saved_calibration.h"
 #include "plan/fields.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
@@ -212,6 +213,33 @@ private slots:
         QCOMPARE(*(*points)[1].phase, Phase::Backward);
         QCOMPARE((*points)[1].allocated.value, static_cast<std::int64_t>(25 * gibibyte));
         QCOMPARE((*points)[1].evidence.line, 2);
+    }
+
+    void isKept()
+    {
+        const auto points = pointsWith(1.04, 0.3e9);
+        const auto found = calibrate(points);
+        QVERIFY(found);
+        const auto saved = savedCalibration("my: runs #1", "2026-11-30", points, *found);
+        QVERIFY(saved);
+        const QTemporaryDir folder;
+        const auto path = calibrationPath("mine", folder.path().toStdString());
+        QVERIFY(path);
+        QVERIFY(writeCalibration(*saved, *path));
+        QCOMPARE(calibrationFiles(folder.path().toStdString()), std::vector{*path});
+        const auto read = readCalibration(*path);
+        QVERIFY(read);
+        QCOMPARE(read->name, std::string("my: runs #1"));
+        QVERIFY(read->calibration == saved->calibration && read->settings == saved->settings);
+        QCOMPARE(read->points, std::ssize(points));
+        // Without activations only the offset is in doubt.
+        const std::int64_t half = (found->offsetHigh - found->offsetLow).value / 2;
+        QVERIFY(std::abs(read->calibration.spread->margin({}).value - half) <= 2);
+        QVERIFY(doubtsOf(*read, points.front().plan).empty());
+        QCOMPARE(doubtsOf(*read, planOf(model + "implementation.profile=hf-sdpa")).size(), 1U);
+        for (const char* name : {"", "..", ".hidden"}) {
+            QVERIFY(!calibrationPath(name, folder.path().toStdString()));
+        }
     }
 
     void needsActivations()
