@@ -5,6 +5,7 @@
 #include "accuracy/megatron_flags.h"
 #include "replay/replay.h"
 
+#include <QProcess>
 #include <QTest>
 
 #include <algorithm>
@@ -164,6 +165,56 @@ TrainingPlan planOf(const Json& row)
     return plan;
 }
 
+bool hasImages(const Json& row)
+{
+    const std::string id = row.at("id");
+    return id.starts_with("mimo/") || id.starts_with("multimodal");
+}
+
+StageReplay replayOf(const ModelProgram& program, const Json& row, bool splitsAllBlocks)
+{
+    ReplayOptions options;
+    options.allocator.expandableSegments = splitsAllBlocks || row.at("switches").value("expandable", false);
+    const std::int64_t stage = row.at("stage");
+    return replayStage(program, stage < 0 ? program.stages.back() : program.stages[static_cast<std::size_t>(stage)],
+                       options);
+}
+
+struct Figures
+{
+    double steady = 0, peak = 0;
+};
+
+/// The oracle's own program asked again for every row, blocks being as large as what is asked for: without the up to
+/// 1 MiB that the order of allocation leaves in a block, which no two descriptions of a step share.
+std::vector<Figures> exactFigures()
+{
+    const char* script = R"(import json, sys
+sys.path.insert(0, sys.argv[1] + '/reference')
+import moe
+of = {entry['case']: entry['flags'] for entry in json.load(open(sys.argv[1] + '/measured/megatron_ci.json'))}
+for row in json.load(open(sys.argv[1] + '/cases/megatron_moe_cp.json'))['cases']:
+    flags = of[row['id']] if isinstance(row['flags'], str) else row['flags']
+    got = moe.predict(flags, row['world'], row['platform'], dict(row['switches'], expandable=True), row['load'],
+                      row['stage'])
+    print(got['steady'] or 0, got['peak'] or 0)
+)";
+    QProcess python;
+    python.start(
+        QStringLiteral("python3"),
+        {QStringLiteral("-B"), QStringLiteral("-c"), QString::fromLatin1(script), QStringLiteral(HEADROOM_SHARED)});
+    std::vector<Figures> figures;
+    if (!python.waitForFinished(120'000) || python.exitCode() != 0) {
+        return figures;
+    }
+    for (const QByteArray& line : python.readAllStandardOutput().split('\n')) {
+        if (const auto parts = line.split(' '); parts.size() == 2) {
+            figures.push_back({parts[0].toDouble(), parts[1].toDouble()});
+        }
+    }
+    return figures;
+}
+
 } // namespace
 
 class TestMegatronMoeOracle : public QObject
@@ -174,6 +225,7 @@ private slots:
     void matches_data();
     void matches();
     void matchesComponents();
+    void matchesExactly();
 
 private:
     int m_rows = 0, m_rowsWithin = 0;
@@ -199,23 +251,18 @@ void TestMegatronMoeOracle::matches()
     QFETCH(int, index);
     static const auto rows = oracleRows();
     const Json& row = rows[static_cast<std::size_t>(index)];
-    const std::string id = row.at("id");
-    if (id.starts_with("mimo/") || id.starts_with("multimodal")) {
+    if (hasImages(row)) {
         QSKIP("a vision encoder beside the language model");
     }
     ModelProgram program;
     const auto built = buildProgram(planOf(row), program);
     QVERIFY2(built, built ? "" : built.error().english().c_str());
-    const std::int64_t stage = row.at("stage");
-    ReplayOptions options;
-    options.allocator.expandableSegments = row.at("switches").value("expandable", false);
-    const StageReplay got = replayStage(
-        program, stage < 0 ? program.stages.back() : program.stages[static_cast<std::size_t>(stage)], options);
+    const StageReplay got = replayOf(program, row, false);
     // The oracle gives every stage two cuBLAS workspaces; a stage without a product of PyTorch's own makes none. It
     // also lets the gradient that is being sent go one tensor earlier than tst_megatron_oracle's, which measured runs
     // agree with. In the test models, whose tensors have 1 to 5 MB, the order of allocation decides which blocks keep a
     // rest of up to 1 MiB: without that rounding both agree to 0.2 %.
-    const bool isWholeModel = id.starts_with("simumax");
+    const bool isWholeModel = row.at("id").get<std::string>().starts_with("simumax");
     for (const auto& [key, bytes, tolerance] :
          {std::tuple{"steady", got.steadyAllocated, isWholeModel ? 0.0025 : 0.017},
           std::tuple{"peak", got.peakAllocated, isWholeModel ? 0.001 : 0.0085}}) {
@@ -239,5 +286,40 @@ void TestMegatronMoeOracle::matchesComponents()
              (std::to_string(m_rowsWithin) + " of " + std::to_string(m_rows)).c_str());
 }
 
-QTEST_APPLESS_MAIN(TestMegatronMoeOracle)
+/// Without the allocator's rounding nearly all rows are the same to the byte. What is left: the gradient on its way to
+/// the stage before, which the oracle drops one operation earlier than its sibling for dense models and we do, and the
+/// cuBLAS workspaces of stages without a product of PyTorch's own.
+void TestMegatronMoeOracle::matchesExactly()
+{
+    const auto rows = oracleRows();
+    const auto figures = exactFigures();
+    if (rows.empty() || figures.size() != rows.size()) {
+        QSKIP("the oracle's program does not run here");
+    }
+    int compared = 0, steady = 0, peak = 0, peakButSent = 0;
+    const auto isWithin = [](Bytes bytes, double expected, double share) {
+        return std::abs(static_cast<double>(bytes.value) - expected) <= share * expected;
+    };
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        ModelProgram program;
+        if (hasImages(rows[i]) || !buildProgram(planOf(rows[i]), program)) {
+            continue;
+        }
+        const StageReplay got = replayOf(program, rows[i], true);
+        const std::int64_t unit = program.shape.boundaryBytes();
+        const bool isSending = program.shape.stages > 1
+            && got.peakTensors[static_cast<std::size_t>(TensorKind::ActivationGradient)].value == unit;
+        ++compared;
+        steady += isWithin(got.steadyAllocated, figures[i].steady, 0.001) ? 1 : 0;
+        peak += isWithin(got.peakAllocated, figures[i].peak, 0.001) ? 1 : 0;
+        peakButSent += isWithin({got.peakAllocated.value - (isSending ? unit : 0)}, figures[i].peak, 0.001) ? 1 : 0;
+        QVERIFY2(isWithin(got.peakAllocated, figures[i].peak, 0.002), rows[i].at("id").get<std::string>().c_str());
+    }
+    qInfo("of %d: resident within 0.1 %% %d, peak %d, without the gradient on its way %d", compared, steady, peak,
+          peakButSent);
+    QVERIFY(100 * steady >= 95 * compared);
+    QVERIFY(100 * peakButSent >= 95 * compared);
+}
+
+QTEST_GUILESS_MAIN(TestMegatronMoeOracle)
 #include "tst_megatron_moe_oracle.moc"
