@@ -2,6 +2,7 @@
 #include "footprint/activations.h"
 
 #include "plan/batch.h"
+#include "plan/encoder_placement.h"
 
 #include <cmath>
 #include <string_view>
@@ -333,7 +334,10 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     const double chunksCounted = result.recompute.perChunk ? real(split.chunks) : 1.0;
     const double keptK = scale * average(denseAlone.kept, expertAlone.kept, expertShare) / unit;
     result.effectiveK = effectiveK(result, keptK, real(model.layers), real(split.pipeline) * chunksCounted);
-    addVision(result, plan, tower, projector, split);
+    Split encoder = split;
+    encoder.tensor = encoderTensorParallel(plan);
+    encoder.sequence = split.sequence && encoder.tensor > 1;
+    addVision(result, plan, tower, projector, encoder);
     return result;
 }
 

@@ -162,7 +162,7 @@ Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, 
     if (!split) {
         return failure(Text{HEADROOM_TR("core", "The layers cannot be split over the pipeline stages as asked")});
     }
-    footprint.stages.resize(static_cast<std::size_t>(split->stages()));
+    footprint.stages.resize(static_cast<std::size_t>(split->stages() + working.encoderStages));
     footprint.fullestStage = 0;
     StageWorking fullest;
     const Bytes outside = outsideMemory(plan, working.split).central();

@@ -358,15 +358,18 @@ std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibrati
                           std::size_t stage)
 {
     const auto split = PipelineSplit::of(plan);
-    if (!split || stage >= footprint.stages.size() || static_cast<std::int64_t>(stage) >= split->stages()) {
+    if (!split || stage >= footprint.stages.size()) {
         return {};
     }
     const Working working = workingOf(plan, calibration);
+    if (static_cast<std::int64_t>(stage) >= split->stages() + working.encoderStages) {
+        return {};
+    }
     const StageWorking own = stageWorking(working, *split, static_cast<std::int64_t>(stage));
     const Page page{plan, footprint, footprint.stages[stage], working, own};
     std::vector<Term> terms{blockTerm(page), parametersTerm(page), staticTerm(page), activationsTerm(page),
                             inFlightTerm(page)};
-    if (own.layers.holdsEmbedding && working.tower.isPresent()) {
+    if (own.layers.encoder.layers > 0 && working.tower.isPresent()) {
         terms.push_back(visionTerm(page));
     }
     if (own.rebuilt > 0) {

@@ -113,13 +113,13 @@ void addPass(StageFlops& stage, double flops, double scores, bool passesGradient
     stage.weightGradients += trains ? flops - scores : 0;
 }
 
-void addVision(const Working& working, StageFlops& stage)
+void addVision(const Working& working, const EncoderPart& part, StageFlops& stage)
 {
     const VisionTower& tower = working.tower;
     const Architecture model = asModel(tower);
-    const double tokens = working.activations.visionTokens / real(working.split.tensor);
+    const double tokens = working.activations.visionTokens * working.imageShare / real(working.encoderTensor);
     const LayerFlops layer = denseLayerFlops(model, real(tower.tokens));
-    const double layers = real(tower.layers);
+    const double layers = real(tower.layers) * part.layerShare();
     const bool trains = working.trainable.vision;
     addPass(stage, tokens * layers * layer.total(), tokens * layers * layer.scores, trains, trains);
     stage.recomputed += trains && working.activations.recompute.vision ? tokens * layers * layer.total() : 0;
@@ -194,8 +194,8 @@ StageFlops stageFlops(const TrainingPlan& plan, const Working& working, const St
         const double head = headFlops(model) * (1 + depth) + depth * (predictor + joined);
         addPass(stage, tokens * head / copies, 0, passes, trains);
     }
-    if (layers.holdsEmbedding && working.tower.isPresent()) {
-        addVision(working, stage);
+    if (layers.encoder.layers > 0 && working.tower.isPresent()) {
+        addVision(working, layers.encoder, stage);
     }
     return stage;
 }

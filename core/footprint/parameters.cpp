@@ -184,13 +184,9 @@ Weights expertWeights(const Architecture& model, const Split& split, const Adapt
     return expert.weights().times((Elements(model.experts) / split.expert).value());
 }
 
-Weights visionWeights(const VisionTower& tower, const Split& split)
+Weights visionLayerWeights(const VisionTower& tower, std::int64_t tensorParallel)
 {
-    PartBuilder part(split.tensor);
-    if (!tower.isPresent()) {
-        return part.weights();
-    }
-    PartBuilder layer(split.tensor);
+    PartBuilder layer(tensorParallel);
     for (int projection = 0; projection < 3; ++projection) {
         layer.column(tower.hidden, tower.hidden);
         if (tower.qkvBias) {
@@ -201,8 +197,12 @@ Weights visionWeights(const VisionTower& tower, const Split& split)
     layer.vector(tower.hidden);
     addMlp(layer, tower.hidden, tower.ffn, tower.gate, true);
     layer.vector(Elements(2) * tower.norm());
-    part.add(layer.weights().times(tower.layers));
+    return layer.weights();
+}
 
+Weights visionStemWeights(const VisionTower& tower, std::int64_t tensorParallel)
+{
+    PartBuilder part(tensorParallel);
     constexpr std::int64_t channels = 3;
     part.replicated(Elements(channels) * tower.temporalPatch * tower.patch * tower.patch, tower.hidden);
     if (tower.patchBias) {
@@ -325,8 +325,21 @@ Weights Weights::times(std::int64_t count) const
     return {matrices * count, tables * count, vectors * count, factors * count, adapters * count};
 }
 
+Weights ModelWeights::vision() const
+{
+    Weights all = visionLayer.times(visionLayers);
+    all += visionStem;
+    return all;
+}
+
 ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision, const Projector& projector,
                            const Split& split, const Adapters& adapters)
+{
+    return weightsPerGpu(model, vision, projector, split, split.tensor, adapters);
+}
+
+ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision, const Projector& projector,
+                           const Split& split, std::int64_t encoderTensor, const Adapters& adapters)
 {
     ModelWeights result;
     result.denseLayer = layerWeights(model, split, adapters, false);
@@ -358,7 +371,11 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
             = predictorWeights(model, split, result.predictorHasExperts ? result.moeLayer : result.denseLayer);
         result.predictorEmbedding = model.tied ? Weights{} : table.weights();
     }
-    result.vision = visionWeights(vision, split);
+    if (vision.isPresent()) {
+        result.visionLayer = visionLayerWeights(vision, encoderTensor);
+        result.visionStem = visionStemWeights(vision, encoderTensor);
+        result.visionLayers = vision.layers;
+    }
     result.projector = projectorWeights(projector, vision);
     return result;
 }
@@ -373,7 +390,13 @@ StageWeights stageWeights(const ModelWeights& weights, const Architecture& model
     result.language += weights.moeLayer.times(moe);
     if (layers.holdsEmbedding) {
         result.language += weights.embedding;
-        result.vision = weights.vision;
+    }
+    const EncoderPart& encoder = layers.encoder;
+    result.vision = weights.visionLayer.times((Elements(weights.visionLayers) * encoder.layers / encoder.of).value());
+    if (encoder.holdsStem) {
+        result.vision += weights.visionStem;
+    }
+    if (encoder.holdsProjector) {
         result.projector = weights.projector;
     }
     if (layers.holdsHead) {
@@ -393,7 +416,7 @@ StageWeights stageWeights(const ModelWeights& weights, const Architecture& model
 std::int64_t modelParameters(const Architecture& model, const VisionTower& vision, const Projector& projector)
 {
     const ModelWeights weights = weightsPerGpu(model, vision, projector, Split{});
-    const StageLayers all{{{{0, model.layers}, {}}}, true, true};
+    const StageLayers all{{{{0, model.layers}, {}}}, true, true, EncoderPart::whole()};
     return stageWeights(weights, model, all, 1).total().value();
 }
 

@@ -53,9 +53,24 @@ struct ModelWeights
     Weights head; ///< final norm, and the output layer where it is a matrix of its own
     Weights tiedHead; ///< the copy of a tied embedding that the last of several stages needs
     Weights predictor, predictorEmbedding; ///< multi-token prediction layers and their embedding copy
-    Weights vision, projector;
+    Weights visionLayer, visionStem; ///< the stem: patches, positions, norms outside the blocks
+    Weights projector;
+    std::int64_t visionLayers = 0;
     bool predictorHasExperts = false;
     std::int64_t predictors = 0;
+
+    /// The whole encoder.
+    [[nodiscard]] Weights vision() const;
+};
+
+/// What of the image encoder a GPU holds: `layers` of every `of` of its layers, and its ends.
+struct EncoderPart
+{
+    std::int64_t layers = 0, of = 1;
+    bool holdsStem = false, holdsProjector = false;
+
+    [[nodiscard]] static EncoderPart whole() { return {1, 1, true, true}; }
+    [[nodiscard]] double layerShare() const { return static_cast<double>(layers) / static_cast<double>(of); }
 };
 
 /// The layers of one GPU: two ranges where a schedule folds the pipeline (V schedules, DualPipe).
@@ -67,12 +82,17 @@ struct StageLayers
     };
     std::array<Range, 2> ranges{};
     bool holdsEmbedding = false, holdsHead = false;
+    EncoderPart encoder;
 
     [[nodiscard]] std::int64_t count() const { return ranges[0].count + ranges[1].count; }
 };
 
 [[nodiscard]] ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
                                          const Projector& projector, const Split& split, const Adapters& adapters = {});
+/// `encoderTensor`: ranks that split the encoder's matrices.
+[[nodiscard]] ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
+                                         const Projector& projector, const Split& split, std::int64_t encoderTensor,
+                                         const Adapters& adapters);
 
 /// The share of one stage; `pipeline` is the number of stages (a tied head is a copy when there are several).
 [[nodiscard]] StageWeights stageWeights(const ModelWeights& weights, const Architecture& model,

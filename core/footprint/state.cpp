@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/state.h"
 
+#include "plan/encoder_placement.h"
 #include "plan/precision.h"
 
 #include <algorithm>
@@ -177,6 +178,15 @@ Sharding shardingOf(const TrainingPlan& plan, const Split& split)
     result.optimizer = parts.optimizer ? ranks : 1;
     result.gradients = parts.gradients ? ranks : 1;
     result.parameters = parts.parameters ? ranks : 1;
+    // Copies of an encoder on every stage are replicas of one another.
+    const bool isEverywhere = encoderPlacement(plan) == EncoderPlacement::EveryStage;
+    const std::int64_t copies = isEverywhere
+        ? (Elements(split.pipeline) * std::max<std::int64_t>(split.tensor / encoderTensorParallel(plan), 1)).value()
+        : 1;
+    const auto visionRanks = static_cast<double>(shardingRanks(plan, (Elements(replicas) * copies).value()));
+    result.visionOptimizer = parts.optimizer ? visionRanks : 1;
+    result.visionGradients = parts.gradients ? visionRanks : 1;
+    result.visionParameters = parts.parameters ? visionRanks : 1;
     result.expertOptimizer = parts.optimizer ? expertRanks : 1;
     result.expertGradients = parts.gradients ? expertRanks : 1;
     result.expertParameters = parts.parameters ? expertRanks : 1;
@@ -200,13 +210,16 @@ StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, co
     const Share expert{sharding.parametersOnGpu / sharding.expertParameters,
                        sharding.gradientsOnGpu / sharding.expertGradients,
                        sharding.optimizerOnGpu / sharding.expertOptimizer};
+    const Share vision{sharding.parametersOnGpu / sharding.visionParameters,
+                       sharding.gradientsOnGpu / sharding.visionGradients,
+                       sharding.optimizerOnGpu / sharding.visionOptimizer};
     const auto add = [&](const Weights& part, bool isTrained, const Share& share) {
         isTrained ? addTrained(result, part, recipe, share) : addFrozen(result, part, recipe, share);
     };
     add(weights.language, trainable.language, dense);
     add(weights.experts, trainable.language, expert);
-    add(weights.vision, trainable.vision, dense);
-    add(weights.projector, trainable.projector, dense);
+    add(weights.vision, trainable.vision, vision);
+    add(weights.projector, trainable.projector, vision);
     if (trainable.adapters) {
         addAdapters(result, weights.language, recipe, dense);
         addAdapters(result, weights.experts, recipe, expert);

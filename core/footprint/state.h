@@ -40,6 +40,7 @@ struct Sharding
     double parameters = 1, gradients = 1, optimizer = 1;
     double expertParameters = 1, expertGradients = 1, expertOptimizer = 1;
     double parametersOnGpu = 1, gradientsOnGpu = 1, optimizerOnGpu = 1; ///< less where offloaded
+    double visionParameters = 1, visionGradients = 1, visionOptimizer = 1; ///< of image encoder and projector
 };
 [[nodiscard]] Sharding shardingOf(const TrainingPlan& plan, const Split& split);
 

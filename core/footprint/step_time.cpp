@@ -60,8 +60,8 @@ public:
     {
         StepCost slowest;
         StageFlops slowestWork;
-        for (std::int64_t stage = 0; stage < split.stages(); ++stage) {
-            const StageLayers layers = stageLayers(split, stage, m_working.pipeline.schedule);
+        for (std::int64_t stage = 0; stage < split.stages() + m_working.encoderStages; ++stage) {
+            const StageLayers layers = stageLayers(m_working, split, stage);
             const StageFlops work = stageFlops(m_plan, m_working, layers);
             const StepCost cost = microBatch(work, layers);
             if (stage == 0 || cost.total() > slowest.total()) {
@@ -172,7 +172,7 @@ private:
         if (replicas <= 1) {
             return;
         }
-        const StageWorking stage = stageWorking(m_working, split, 0);
+        const StageWorking stage = stageWorking(m_working, split, m_working.encoderStages);
         const double weights = stage.weights.language.total().real();
         const Weights& language = stage.weights.language;
         const double trained = m_working.trainable.language ? weights : language.adapters.real();

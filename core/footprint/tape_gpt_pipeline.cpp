@@ -353,6 +353,7 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
              std::pair{!model.tiedEmbeddings.valueOr(true), "an output layer of its own"},
              std::pair{plan.parallel.vpp.value > 1, "interleaved pipelines"},
              std::pair{splitsBackward(plan.parallel.schedule.value), "this pipeline schedule"},
+             std::pair{plan.vision.layers.value > 0, "image encoders"},
              std::pair{plan.parallel.sp.value, "sequence parallelism"},
              std::pair{plan.parallel.cp.value > 1, "context parallelism"},
              std::pair{plan.shard.zeroStage.value > (isPlain                          ? 0

@@ -7,6 +7,7 @@
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
+#include "plan/encoder_placement.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
@@ -238,7 +239,10 @@ Result<void> checkKnown(const TrainingPlan& plan)
         ? OptimizerKind::Muon
         : optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
     for (const auto& [has, what] :
-         {std::pair{hasOtherVision, "this projector"}, std::pair{trainsNothing, "a run that trains nothing"},
+         {std::pair{hasOtherVision, "this projector"},
+          std::pair{encoderPlacement(plan) == EncoderPlacement::OwnStages, "an encoder on stages of its own"},
+          std::pair{encoderPlacement(plan) == EncoderPlacement::EveryStage, "an encoder on every stage"},
+          std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
           std::pair{optimizer == OptimizerKind::Muon, "the Muon optimizer"},

@@ -2,6 +2,7 @@
 #include "footprint/state.h"
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
+#include "plan/encoder_placement.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
@@ -53,6 +54,11 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
                            && plan.parallel.schedule.value != Schedule::OneForwardOneBackward
                            && plan.parallel.schedule.value != Schedule::Interleaved,
                        "this pipeline schedule"},
+             std::pair{encoderPlacement(plan) == EncoderPlacement::OwnStages, "an encoder on stages of its own"},
+             std::pair{
+                 encoderPlacement(plan) == EncoderPlacement::EveryStage
+                     && (plan.parallel.pp.value > 1 || encoderTensorParallel(plan) != atLeastOne(plan.parallel.tp)),
+                 "an encoder on every stage"},
              std::pair{plan.parallel.pp.value > 1 && plan.vision.layers.value > 0, "vision encoders in a pipeline"},
              std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0, "images of unknown size"},
              std::pair{plan.vision.layers.value > 0 && projectorOf(plan).kind == Projector::Kind::None,

@@ -4,6 +4,7 @@
 #include "plan/batch.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 
@@ -20,6 +21,7 @@ StageLayers foldedLayers(const PipelineSplit& split, std::int64_t stage)
     result.ranges[0] = {split.sumBefore(stage, firstHalf), firstHalf(own)};
     result.ranges[1] = {end - secondHalf(own), secondHalf(own)};
     result.holdsEmbedding = result.holdsHead = stage == 0;
+    result.encoder = stage == 0 ? EncoderPart::whole() : EncoderPart{};
     return result;
 }
 
@@ -29,6 +31,7 @@ PipelineShape pipelineOf(const TrainingPlan& plan, const Split& split)
     PipelineShape shape{plan.parallel.schedule.value, split.pipeline, split.chunks,
                         std::clamp<std::int64_t>(microBatchesPerStep(plan), 1, most),
                         std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(0), 0, most)};
+    shape.stages += encoderStages(plan);
     shape = effectivePipeline(shape);
     if (isFolded(shape.schedule) || shape.schedule == Schedule::DualPipe) {
         shape.chunks = 2;
@@ -36,6 +39,52 @@ PipelineShape pipelineOf(const TrainingPlan& plan, const Split& split)
         shape.chunks = 1;
     }
     return shape;
+}
+
+/// Layers of the encoder on one of its own stages, a rest on the first ones.
+EncoderPart encoderPart(const Working& working, std::int64_t stage)
+{
+    const std::int64_t stages = working.encoderStages;
+    const std::int64_t layers = working.tower.layers / stages + (stage < working.tower.layers % stages ? 1 : 0);
+    return {layers, working.tower.layers, stage == 0, stage + 1 == stages};
+}
+
+/// Images are dealt to all ranks that hold a copy of the encoder; the fullest one counts.
+double imageShare(const TrainingPlan& plan, const Working& working)
+{
+    if (working.encoder != EncoderPlacement::EveryStage) {
+        return 1;
+    }
+    const double images = static_cast<double>(batchEquation(plan).micro.value_or(1))
+        * static_cast<double>(std::max<std::int64_t>(working.tower.images, 1));
+    const double copies = static_cast<double>(working.split.pipeline)
+        * std::floor(static_cast<double>(working.split.tensor) / static_cast<double>(working.encoderTensor));
+    return std::ceil(images / copies) / images;
+}
+
+void placeEncoder(const TrainingPlan& plan, Working& working)
+{
+    working.encoder = encoderPlacement(plan);
+    working.encoderStages = encoderStages(plan);
+    working.encoderTensor = encoderTensorParallel(plan);
+    working.imageShare = imageShare(plan, working);
+    if (working.encoder == EncoderPlacement::OwnStages) {
+        constexpr double bytesPerValue = 2;
+        working.imageFeatures = bytesPerValue * static_cast<double>(batchEquation(plan).micro.value_or(1))
+            * static_cast<double>(working.tower.images) * static_cast<double>(working.projector.tokens)
+            * static_cast<double>(working.model.hidden);
+    }
+}
+
+/// A micro-batch's images on this stage. Features that come from another stage stay until their gradient is sent back.
+double visionBytes(const Working& working, const StageLayers& layers)
+{
+    const EncoderPart& encoder = layers.encoder;
+    const double own = working.imageShare
+        * (working.activations.tower * encoder.layerShare()
+           + (encoder.holdsProjector ? working.activations.projector : 0));
+    const bool receives = layers.holdsEmbedding && working.encoderStages > 0;
+    return own + (receives ? working.imageFeatures : 0);
 }
 
 } // namespace
@@ -59,6 +108,23 @@ StageLayers stageLayers(const PipelineSplit& split, std::int64_t stage, Schedule
         result.ranges[1] = {split.firstLayer(last - stage), split.layers(last - stage)};
         result.holdsEmbedding = result.holdsHead = result.holdsEmbedding || result.holdsHead;
     }
+    result.encoder = result.holdsEmbedding ? EncoderPart::whole() : EncoderPart{};
+    return result;
+}
+
+StageLayers stageLayers(const Working& working, const PipelineSplit& split, std::int64_t stage)
+{
+    StageLayers result;
+    if (stage < working.encoderStages) {
+        result.encoder = encoderPart(working, stage);
+        return result;
+    }
+    result = stageLayers(split, stage - working.encoderStages, working.pipeline.schedule);
+    if (working.encoder == EncoderPlacement::EveryStage) {
+        result.encoder = EncoderPart::whole();
+    } else if (working.encoder == EncoderPlacement::OwnStages) {
+        result.encoder = {};
+    }
     return result;
 }
 
@@ -72,7 +138,9 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
     result.trainable = trainableOf(plan);
     result.pipeline = pipelineOf(plan, result.split);
     result.split.chunks = result.pipeline.chunks;
-    result.weights = weightsPerGpu(result.model, result.tower, result.projector, result.split, adaptersOf(plan));
+    placeEncoder(plan, result);
+    result.weights = weightsPerGpu(result.model, result.tower, result.projector, result.split, result.encoderTensor,
+                                   adaptersOf(plan));
     result.recipe = stateRecipe(plan);
     result.sharding = shardingOf(plan, result.split);
     result.activations = activationModel(plan, result.model, result.tower, result.projector, result.split, calibration);
@@ -83,7 +151,7 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
 StageWorking stageWorking(const Working& working, const PipelineSplit& split, std::int64_t stage)
 {
     StageWorking result;
-    result.layers = stageLayers(split, stage, working.pipeline.schedule);
+    result.layers = stageLayers(working, split, stage);
     result.weights = stageWeights(working.weights, working.model, result.layers, working.pipeline.stages);
     result.state = stateBytes(result.weights, working.recipe, working.sharding, working.trainable);
     std::int64_t expertLayers = 0;
@@ -96,9 +164,13 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
     result.activations.kept /= static_cast<double>(layerCopies(working.pipeline.schedule));
     result.held = inFlight(working.pipeline, stage);
     result.rebuilt = result.activations.rebuilt;
-    if (result.layers.holdsEmbedding) {
-        result.vision = working.activations.vision();
-        result.rebuilt = std::max(result.rebuilt, working.activations.visionRebuilt);
+    result.vision = visionBytes(working, result.layers);
+    if (result.layers.encoder.layers > 0) {
+        result.rebuilt = std::max(result.rebuilt, working.activations.visionRebuilt * working.imageShare);
+    }
+    if (working.encoder == EncoderPlacement::EveryStage) {
+        // The encoder's backward waits for the first stage's.
+        result.held.firstChunk = inFlight(working.pipeline, 0).firstChunk;
     }
     if (working.cachesWeights) {
         result.weightCache = 2 * (result.weights.language.matrices + result.weights.experts.matrices).real();

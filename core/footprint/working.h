@@ -7,6 +7,7 @@
 #include "footprint/parameters.h"
 #include "footprint/schedule.h"
 #include "footprint/state.h"
+#include "plan/encoder_placement.h"
 #include "plan/pipeline_split.h"
 
 namespace headroom {
@@ -19,11 +20,16 @@ struct Working
     Projector projector;
     Split split;
     Trainable trainable;
-    PipelineShape pipeline;
+    PipelineShape pipeline; ///< with the stages of an encoder that has its own
     ModelWeights weights;
     StateRecipe recipe;
     Sharding sharding;
     ActivationModel activations;
+    EncoderPlacement encoder = EncoderPlacement::FirstStage;
+    std::int64_t encoderStages = 0; ///< in front of the language model's
+    std::int64_t encoderTensor = 1; ///< ranks that split the encoder's matrices
+    double imageShare = 1; ///< of a micro-batch's images that one rank encodes
+    double imageFeatures = 0; ///< bytes of a micro-batch's features as another stage receives them
     bool cachesWeights = false; ///< autocast keeps 16-bit copies of fp32 weights (theory.md 2.1)
 };
 [[nodiscard]] Working workingOf(const TrainingPlan& plan, const Calibration& calibration);
@@ -35,7 +41,7 @@ struct StageWorking
     StageWeights weights;
     StateBytes state;
     StageActivations activations; ///< of one micro-batch, without the vision encoder
-    double vision = 0; ///< of one micro-batch in encoder and projector, where the stage holds them
+    double vision = 0; ///< of one micro-batch: encoder, projector, or the features received from them
     InFlight held;
     double weightCache = 0;
     double rebuilt = 0;
@@ -46,7 +52,9 @@ struct StageWorking
 };
 [[nodiscard]] StageWorking stageWorking(const Working& working, const PipelineSplit& split, std::int64_t stage);
 
-/// The layers a GPU of this stage holds under the schedule.
+/// The layers a GPU of this stage holds; those of an encoder on stages of its own are the first ones.
+[[nodiscard]] StageLayers stageLayers(const Working& working, const PipelineSplit& split, std::int64_t stage);
+/// The same for an encoder on the first stage.
 [[nodiscard]] StageLayers stageLayers(const PipelineSplit& split, std::int64_t stage, Schedule schedule);
 
 /// Bytes of the CUDA context. A prior: no dependable public figure exists for current GPUs, 400 to 600 MiB are usual

@@ -3,6 +3,7 @@
 
 #include "insight/rule.h"
 #include "plan/batch.h"
+#include "plan/encoder_placement.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
 #include "units/number.h"
@@ -239,8 +240,7 @@ private:
 
 std::int64_t gpusPerReplica(const TrainingPlan& plan)
 {
-    return std::max<std::int64_t>(1, plan.parallel.tp.value) * std::max<std::int64_t>(1, plan.parallel.pp.value)
-        * std::max<std::int64_t>(1, plan.parallel.cp.value);
+    return modelParallelSize(plan);
 }
 
 /// The stated global batch, which also mends a plan whose other terms contradict it.

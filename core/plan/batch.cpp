@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan/batch.h"
 
+#include "plan/encoder_placement.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -20,19 +22,13 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
 
-std::int64_t modelParallelSize(const ParallelPlan& parallel)
-{
-    return product(product(std::max<std::int64_t>(parallel.tp.value, 1), std::max<std::int64_t>(parallel.pp.value, 1)),
-                   std::max<std::int64_t>(parallel.cp.value, 1));
-}
-
 std::optional<std::int64_t> knownDataParallelSize(const TrainingPlan& plan)
 {
     if (const auto dp = stated(plan.parallel.dp)) {
         return dp;
     }
     const auto world = stated(plan.parallel.world);
-    const std::int64_t modelParallel = modelParallelSize(plan.parallel);
+    const std::int64_t modelParallel = modelParallelSize(plan);
     if (world && *world % modelParallel == 0) {
         return *world / modelParallel;
     }
@@ -96,7 +92,7 @@ std::int64_t microBatchesPerStep(const TrainingPlan& plan)
 
 std::int64_t worldSize(const TrainingPlan& plan)
 {
-    return stated(plan.parallel.world).value_or(product(modelParallelSize(plan.parallel), dataParallelSize(plan)));
+    return stated(plan.parallel.world).value_or(product(modelParallelSize(plan), dataParallelSize(plan)));
 }
 
 } // namespace headroom

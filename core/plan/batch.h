@@ -19,11 +19,11 @@ struct BatchEquation
 
 [[nodiscard]] BatchEquation batchEquation(const TrainingPlan& plan);
 
-/// Data-parallel size: stated, or world/(tp·pp·cp) where that is an integer, else 1.
+/// Data-parallel size: stated, or world/modelParallelSize() where that is an integer, else 1.
 [[nodiscard]] std::int64_t dataParallelSize(const TrainingPlan& plan);
 /// Micro-batches per step and data-parallel rank (m): stated accumulation, else global/(micro·dp), else 1.
 [[nodiscard]] std::int64_t microBatchesPerStep(const TrainingPlan& plan);
-/// GPUs of one run: stated, else dp·tp·pp·cp.
+/// GPUs of one run: stated, else dp·modelParallelSize().
 [[nodiscard]] std::int64_t worldSize(const TrainingPlan& plan);
 
 } // namespace headroom

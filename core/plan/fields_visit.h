@@ -151,6 +151,9 @@ template <class Group, class Visitor> void visitParallel(Group& group, Visitor&&
     visit("parallel.loss_in_split", group.lossInSplit);
     visit("parallel.pp_microbatches", group.ppMicrobatches);
     visit("parallel.vpp_group", group.vppGroup);
+    visit("parallel.encoder_placement", group.encoderPlacement);
+    visit("parallel.encoder_pp", group.encoderPp);
+    visit("parallel.encoder_tp", group.encoderTp);
 }
 
 template <class Group, class Visitor> void visitShard(Group& group, Visitor&& visit)

@@ -104,6 +104,8 @@ struct ParallelPlan
     Count firstStageLayers, lastStageLayers;
     Flag embedInSplit{false}, lossInSplit{false};
     Count ppMicrobatches;
+    Name encoderPlacement; ///< of the image encoder: first_stage (the default), own_stages, every_stage
+    Count encoderPp, encoderTp; ///< pipeline and tensor parallel sizes of an encoder that has its own
     Count vppGroup; ///< micro-batches of a chunk run in a row when interleaving; the pipeline size when not given
 };
 

@@ -2,6 +2,7 @@
 #include "plan/validity.h"
 
 #include "plan/batch.h"
+#include "plan/encoder_placement.h"
 #include "plan/fields.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -23,7 +24,7 @@ struct Limit
 };
 
 constexpr std::int64_t million = 1'000'000;
-constexpr std::array<Limit, 37> limits{{
+constexpr std::array<Limit, 39> limits{{
     {"model.layers", 1, 100'000},
     {"model.hidden", 1, 16 * million},
     {"model.ffn", 1, 64 * million},
@@ -53,6 +54,8 @@ constexpr std::array<Limit, 37> limits{{
     {"parallel.dp", 1, 10 * million},
     {"parallel.tp", 1, 100'000},
     {"parallel.pp", 1, 100'000},
+    {"parallel.encoder_pp", 0, 100'000},
+    {"parallel.encoder_tp", 0, 100'000},
     {"parallel.vpp", 1, 100'000},
     {"parallel.cp", 1, 100'000},
     {"parallel.ep", 1, 100'000},
@@ -156,7 +159,7 @@ public:
                 Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
                      {formatCount(m_plan.model.layers.value), formatCount(parallel.pp.value)}});
         }
-        const std::int64_t modelParallel = parallel.tp.value * parallel.pp.value * parallel.cp.value;
+        const std::int64_t modelParallel = modelParallelSize(m_plan);
         if (parallel.world.isKnown() && parallel.world.value % std::max<std::int64_t>(modelParallel, 1) != 0) {
             add(Severity::Error, parallel.world.origin,
                 Text{HEADROOM_TR("core",
@@ -170,6 +173,37 @@ public:
                                  "GPUs, not %4"),
                      {formatCount(parallel.dp.value), formatCount(modelParallel),
                       formatCount(parallel.dp.value * modelParallel), formatCount(parallel.world.value)}});
+        }
+    }
+
+    /// An encoder on stages of its own lengthens the pipeline; how the other schedules would do that is nobody's
+    /// custom.
+    void checkEncoder()
+    {
+        const ParallelPlan& parallel = m_plan.parallel;
+        const std::string& name = parallel.encoderPlacement.value;
+        if (parallel.encoderPlacement.isKnown() && name != "first_stage" && name != "own_stages"
+            && name != "every_stage") {
+            add(Severity::Error, parallel.encoderPlacement.origin,
+                Text{HEADROOM_TR("core", "an encoder is placed on first_stage, own_stages or every_stage, not on %1"),
+                     {name}});
+        }
+        const bool isPlain = parallel.vpp.value <= 1
+            && (parallel.schedule.value == Schedule::OneForwardOneBackward
+                || parallel.schedule.value == Schedule::GPipe);
+        if (encoderStages(m_plan) > 0 && !isPlain) {
+            add(Severity::Error, parallel.schedule.origin,
+                Text{HEADROOM_TR("core", "an encoder on stages of its own needs the 1F1B or the GPipe schedule")});
+        }
+        if (encoderStages(m_plan) > m_plan.vision.layers.value) {
+            add(Severity::Error, parallel.encoderPp.origin,
+                Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
+                     {formatCount(m_plan.vision.layers.value), formatCount(encoderStages(m_plan))}});
+        }
+        if (encoderTensorParallel(m_plan) > std::max<std::int64_t>(parallel.tp.value, 1)) {
+            add(Severity::Error, parallel.encoderTp.origin,
+                Text{HEADROOM_TR("core", "the encoder's tensor parallel size %1 is above the language model's, %2"),
+                     {formatCount(encoderTensorParallel(m_plan)), formatCount(parallel.tp.value)}});
         }
     }
 
@@ -252,6 +286,7 @@ public:
         if (!isAbsurd) {
             checkModel();
             checkParallel();
+            checkEncoder();
             checkInterleaving();
             checkDualPipe();
         }

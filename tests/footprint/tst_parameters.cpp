@@ -270,7 +270,7 @@ void ParametersTest::visionTowers()
     QFETCH(qint64, tokens);
     const VisionTower tower = visionTowerOf(plan);
     const ModelWeights weights = weightsPerGpu({}, tower, projectorOf(plan), {});
-    QCOMPARE(weights.vision.total().value() + weights.projector.total().value(), parameters);
+    QCOMPARE(weights.vision().total().value() + weights.projector.total().value(), parameters);
     QCOMPARE(tower.tokens, tokens);
 }
 

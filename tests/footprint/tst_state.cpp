@@ -37,7 +37,7 @@ StageWeights llama2Of7B(const TrainingPlan& lora)
                                      lora);
     const Architecture model = architectureOf(plan);
     const ModelWeights weights = weightsPerGpu(model, {}, {}, {}, adaptersOf(plan));
-    return stageWeights(weights, model, {{{{0, 32}, {}}}, true, true}, 1);
+    return stageWeights(weights, model, {{{{0, 32}, {}}}, true, true, {}}, 1);
 }
 
 } // namespace

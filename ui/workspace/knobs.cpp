@@ -2,6 +2,7 @@
 #include "workspace/knobs.h"
 
 #include "plan/batch.h"
+#include "plan/encoder_placement.h"
 #include "plan/fields.h"
 #include "plan/pipeline_split.h"
 #include "plan/validity.h"
@@ -116,8 +117,7 @@ TrainingPlan withValue(Knob knob, const TrainingPlan& plan, std::int64_t value)
 /// GPUs that hold one copy of the model.
 std::int64_t gpusPerCopy(const TrainingPlan& plan)
 {
-    return std::max<std::int64_t>(1, plan.parallel.tp.value) * std::max<std::int64_t>(1, plan.parallel.pp.value)
-        * std::max<std::int64_t>(1, plan.parallel.cp.value);
+    return modelParallelSize(plan);
 }
 
 /// The ranks of a stage hold the experts in groups of their own.
