@@ -387,6 +387,38 @@
         <source>Chooses the lines of the chart by phase, rank and kind</source>
         <translation>按阶段、rank 和种类选择图表中的线</translation>
     </message>
+    <message>
+        <source>&amp;Calibrate on the log</source>
+        <translation>用日志校准(&amp;C)</translation>
+    </message>
+    <message>
+        <source>Corrects the estimate by the peaks that the log shows</source>
+        <translation>用日志中的峰值修正估算</translation>
+    </message>
+    <message>
+        <source>&amp;Save calibration…</source>
+        <translation>保存校准(&amp;S)…</translation>
+    </message>
+    <message>
+        <source>Keeps what the log&apos;s peaks say, for other plans</source>
+        <translation>保留日志峰值给出的系数，供其他方案使用</translation>
+    </message>
+    <message>
+        <source>&amp;Use calibration…</source>
+        <translation>使用校准(&amp;U)…</translation>
+    </message>
+    <message>
+        <source>Corrects the estimate by a calibration that was saved</source>
+        <translation>用已保存的校准修正估算</translation>
+    </message>
+    <message>
+        <source>&amp;Remove calibration</source>
+        <translation>移除校准(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Goes back to theory&apos;s own estimate</source>
+        <translation>恢复为理论估算</translation>
+    </message>
 </context>
 <context>
     <name>Choices</name>
@@ -847,6 +879,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>one step replayed (%1)</source>
         <translation>已回放一步（%1）</translation>
+    </message>
+    <message>
+        <source>%1, calibrated by measurement</source>
+        <translation>%1，已按实测校准</translation>
     </message>
 </context>
 <context>
@@ -3327,6 +3363,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>“%1” was measured with %2 = %3, the plan has %4: its coefficients may not carry over</source>
         <translation>“%1”是在 %2 = %3 下测得的，而方案中是 %4：其系数可能不适用</translation>
     </message>
+    <message>
+        <source>no file of the format “%1” can be written</source>
+        <translation>无法写出格式“%1”的文件</translation>
+    </message>
+    <message>
+        <source>there is no place for “%1” in a file of this kind</source>
+        <translation>这种文件中没有“%1”的位置</translation>
+    </message>
+    <message>
+        <source>%1 is set here but not understood: the estimate goes on without it until you give its value</source>
+        <translation>此处设置了 %1，但无法理解：在您给出它的值之前，估算不考虑它</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3345,6 +3393,53 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Makes the change again that was taken back</source>
         <translation>重新执行已撤销的改动</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::CalibrationCommands</name>
+    <message>
+        <source>Not calibrated: the log looks as if %1. With that the estimate meets its peaks, so the difference is not put into a coefficient.</source>
+        <translation>未校准：从日志看，似乎%1。这样估算就与其峰值一致，因此差值不计入系数。</translation>
+    </message>
+    <message>
+        <source>Calibrate on the log</source>
+        <translation>用日志校准</translation>
+    </message>
+    <message>
+        <source>Calibrated on %1 measured peaks: activations are %2 × theory (95 %: %3 to %4), with %5 beside them.</source>
+        <translation>已用 %1 个实测峰值校准：激活值为理论值的 %2 倍（95 %：%3 到 %4），另有 %5。</translation>
+    </message>
+    <message>
+        <source>Calibration saved to %1</source>
+        <translation>校准已保存到 %1</translation>
+    </message>
+    <message>
+        <source>Use calibration %1</source>
+        <translation>使用校准 %1</translation>
+    </message>
+    <message>
+        <source>Calibration %1: activations are %2 × theory, with %3 beside them.</source>
+        <translation>校准 %1：激活值为理论值的 %2 倍，另有 %3。</translation>
+    </message>
+    <message>
+        <source>Remove calibration</source>
+        <translation>移除校准</translation>
+    </message>
+    <message>
+        <source>Save calibration</source>
+        <translation>保存校准</translation>
+    </message>
+    <message>
+        <source>calibration</source>
+        <translation>校准</translation>
+    </message>
+    <message>
+        <source>Calibrations (*.yaml)</source>
+        <translation>校准文件 (*.yaml)</translation>
+    </message>
+    <message>
+        <source>Use calibration</source>
+        <translation>使用校准</translation>
     </message>
 </context>
 <context>
@@ -4394,6 +4489,10 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
     <message>
         <source>&amp;Help</source>
         <translation>帮助(&amp;H)</translation>
+    </message>
+    <message>
+        <source>Cal&amp;ibration</source>
+        <translation>校准(&amp;I)</translation>
     </message>
 </context>
 <context>

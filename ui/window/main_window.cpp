@@ -9,6 +9,7 @@
 #include "panels/verdict_bar.h"
 #include "theme/icons.h"
 #include "window/actions.h"
+#include "window/calibration_commands.h"
 #include "window/drop_overlay.h"
 #include "window/file_commands.h"
 #include "window/menus.h"
@@ -86,6 +87,7 @@ void MainWindow::makeCentre(const std::vector<Sample>& samples)
 {
     m_messages = new MessageBar;
     m_files = new FileCommands(m_workspace, *m_messages, *this);
+    new CalibrationCommands(m_workspace, *m_messages, *m_actions, *this);
     m_progress = new ProgressStrip;
     m_workbench = new Workbench(m_workspace);
     m_start = new StartPage(*m_recent, samples);

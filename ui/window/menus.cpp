@@ -125,6 +125,11 @@ void Menus::addPlan()
     for (const Command command : {Command::RecomputeNone, Command::RecomputeSelective, Command::RecomputeFull}) {
         recompute->addAction(m_actions[command]);
     }
+    QMenu* calibration = plan->addMenu(tr("Cal&ibration"));
+    for (const Command command :
+         {Command::Calibrate, Command::UseCalibration, Command::SaveCalibration, Command::RemoveCalibration}) {
+        calibration->addAction(m_actions[command]);
+    }
     plan->addSeparator();
     plan->addAction(m_actions[Command::PinBaseline]);
     plan->addAction(m_actions[Command::ResetBaseline]);

@@ -15,7 +15,7 @@ struct Draft
     /// Equal in every value; where the values came from does not matter.
     [[nodiscard]] bool means(const Draft& other) const
     {
-        return calibration.k == other.calibration.k && difference(plan, other.plan).empty();
+        return calibration == other.calibration && difference(plan, other.plan).empty();
     }
 };
 

@@ -58,6 +58,9 @@ QString exactnessOf(const VerdictInput& input)
         : isExact             ? Words::tr("every tensor counted (%1)").arg(profile)
         : input.hasOwnK       ? Words::tr("textbook recipe, k = %1 set by you").arg(k)
                               : Words::tr("textbook recipe, k = %1 derived").arg(k);
+    if (input.isCalibrated) {
+        text = Words::tr("%1, calibrated by measurement").arg(text);
+    }
     const auto peak = input.summary != nullptr ? input.summary->peak : std::nullopt;
     if (!peak || input.originalFootprint == nullptr || input.originalFootprint->stages.empty()) {
         return text;

@@ -30,6 +30,7 @@ struct VerdictInput
     std::optional<Bytes> capacity;
     std::string_view profile; ///< whose layers the exact figures describe
     bool hasOwnK = false; ///< k was set by the user
+    bool isCalibrated = false; ///< measured coefficients correct it
     const Run* run = nullptr;
     const RunSummary* summary = nullptr;
     const Footprint* originalFootprint = nullptr; ///< of the plan the log was made with

@@ -302,6 +302,7 @@ void Workspace::judgeFootprint()
     input.capacity = capacity();
     input.profile = profileOf(m_draft.plan);
     input.hasOwnK = m_draft.calibration.k.has_value();
+    input.isCalibrated = m_draft.calibration.scalesTapes();
     input.run = m_log ? m_log->run.get() : nullptr;
     input.summary = m_log ? &m_log->summary : nullptr;
     const auto& original = m_exactOriginal ? m_exactOriginal : m_originalFootprint;

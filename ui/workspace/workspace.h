@@ -82,6 +82,8 @@ public:
     void resetKnob(Knob knob);
     void setGranularity(Granularity granularity);
     void setK(std::optional<double> k);
+    /// The user's own k stays as it is.
+    void setCalibration(Calibration calibration, const QString& text);
     void endGesture();
     void mend(const Mend& mend);
     void resetAll();

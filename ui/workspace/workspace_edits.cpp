@@ -66,6 +66,14 @@ void Workspace::setK(std::optional<double> k)
     push(std::move(after), k ? tr("k = %1").arg(QLocale().toString(*k, 'f', 1)) : tr("Reset k"), k ? mergeKeyOfK : 0);
 }
 
+void Workspace::setCalibration(Calibration calibration, const QString& text)
+{
+    Draft after = m_draft;
+    calibration.k = after.calibration.k;
+    after.calibration = calibration;
+    push(std::move(after), text, 0);
+}
+
 void Workspace::endGesture()
 {
     ++m_gesture;
