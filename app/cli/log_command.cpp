@@ -5,11 +5,13 @@
 
 #include "runlog/anchor_scan.h"
 #include "runlog/followed_log.h"
+#include "runlog/log_files.h"
 #include "runlog/read_log.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -74,38 +76,103 @@ int run(const Options& options, const AnchorSet& anchors)
 
 std::atomic<bool> interrupted{false};
 
-/// Prints what is written to the log, until the user interrupts.
+/// Prints what is written to logs and to the files of folders, also to those that are still to come.
+class Follower
+{
+public:
+    Follower(const Options& options, const AnchorSet& anchors)
+        : m_options(options)
+        , m_anchors(anchors)
+    {
+    }
+
+    Result<void> poll()
+    {
+        if (auto found = findFiles(); !found) {
+            return found;
+        }
+        for (Followed& file : m_files) {
+            const auto change = file.log->poll();
+            if (!change) {
+                return tl::unexpected(change.error());
+            }
+            print(file, change->firstRecord);
+        }
+        std::fflush(stdout);
+        return {};
+    }
+
+private:
+    struct Followed
+    {
+        std::string name;
+        std::unique_ptr<FollowedLog> log;
+        std::size_t problems = 0; ///< told already
+    };
+
+    Result<void> findFiles()
+    {
+        for (const std::string& path : m_options.paths) {
+            std::error_code error;
+            if (!std::filesystem::is_directory(path, error)) {
+                add(path, -1);
+                continue;
+            }
+            const std::vector<std::filesystem::path> folder{path};
+            const auto files = listLogFiles(folder);
+            if (!files) {
+                return tl::unexpected(files.error());
+            }
+            for (const LogFile& file : *files) {
+                if (file.readable && !file.unpacked && !file.isEventFile) { // packed files do not grow
+                    add(file.name, file.rank);
+                }
+            }
+        }
+        return {};
+    }
+
+    void add(const std::string& name, std::int32_t rank)
+    {
+        if (std::ranges::find(m_files, name, &Followed::name) == m_files.end()) {
+            m_files.push_back({name, std::make_unique<FollowedLog>(name, &m_anchors, rank)});
+        }
+    }
+
+    void print(Followed& file, std::size_t firstRecord)
+    {
+        const Run& known = file.log->run();
+        printProblems({known.problems.begin() + static_cast<std::ptrdiff_t>(file.problems), known.problems.end()});
+        file.problems = known.problems.size();
+        if (!m_options.json) {
+            printLogCsv(known, firstRecord, !m_hasHeader);
+            m_hasHeader = true;
+            return;
+        }
+        for (std::size_t i = firstRecord; i < known.size(); ++i) {
+            Json record = recordJson(known, i);
+            record["phase"] = known.phaseNames[known.phase[i]];
+            fmt::print("{}\n", record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        }
+    }
+
+    const Options& m_options;
+    const AnchorSet& m_anchors;
+    std::vector<Followed> m_files;
+    bool m_hasHeader = false;
+};
+
+/// Until the user interrupts.
 int follow(const Options& options, const AnchorSet& anchors)
 {
-    if (options.paths.size() != 1 || std::filesystem::is_directory(options.paths.front())) {
-        return fail({Severity::Error, options.paths.front(), 0,
-                     Text{HEADROOM_TR("core", "--follow takes one file, not a folder and not several"), {}}});
-    }
     interrupted = false;
     std::signal(SIGINT, [](int) { interrupted = true; });
     std::signal(SIGTERM, [](int) { interrupted = true; });
-    FollowedLog log(options.paths.front(), &anchors);
-    bool header = true;
-    std::size_t problems = 0;
+    Follower follower(options, anchors);
     while (!interrupted) {
-        const auto change = log.poll();
-        if (!change) {
-            return fail(change.error());
+        if (const auto done = follower.poll(); !done) {
+            return fail(done.error());
         }
-        const Run& known = log.run();
-        printProblems({known.problems.begin() + static_cast<std::ptrdiff_t>(problems), known.problems.end()});
-        problems = known.problems.size();
-        if (options.json) {
-            for (std::size_t i = change->firstRecord; i < known.size(); ++i) {
-                Json record = recordJson(known, i);
-                record["phase"] = known.phaseNames[known.phase[i]];
-                fmt::print("{}\n", record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-            }
-        } else {
-            printLogCsv(known, change->firstRecord, header);
-        }
-        header = false;
-        std::fflush(stdout);
         const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.interval);
         while (!interrupted && std::chrono::steady_clock::now() < until) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));

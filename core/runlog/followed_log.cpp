@@ -17,9 +17,10 @@ constexpr std::int64_t searchBytes = 1 << 20;
 
 } // namespace
 
-FollowedLog::FollowedLog(std::filesystem::path path, const AnchorSet* anchors)
+FollowedLog::FollowedLog(std::filesystem::path path, const AnchorSet* anchors, std::int32_t rank)
     : m_path(std::move(path))
     , m_anchors(anchors == nullptr ? AnchorSet::builtin() : *anchors)
+    , m_rank(rank)
     , m_scanner(m_anchors, {})
     , m_search(m_anchors)
     , m_assembler(m_anchors.formats())
@@ -34,7 +35,7 @@ void FollowedLog::begin()
     m_end = 0;
     m_lastSize = -1;
     m_lastBytes.clear();
-    m_assembler.beginFile(m_path.string(), 0, -1);
+    m_assembler.beginFile(m_path.string(), 0, m_rank);
 }
 
 Result<FollowedLog::Change> FollowedLog::poll()

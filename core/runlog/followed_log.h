@@ -17,8 +17,8 @@ namespace headroom {
 class FollowedLog
 {
 public:
-    /// The formats must outlive the log; null: the built-in ones.
-    explicit FollowedLog(std::filesystem::path path, const AnchorSet* anchors = nullptr);
+    /// The formats must outlive the log; null: the built-in ones. `rank`: of records that name none; -1: it is unknown.
+    explicit FollowedLog(std::filesystem::path path, const AnchorSet* anchors = nullptr, std::int32_t rank = -1);
 
     struct Change
     {
@@ -29,7 +29,8 @@ public:
     };
     /// Reads what is new. A file that isn't there (yet, or between two others) is no failure: it may come.
     [[nodiscard]] Result<Change> poll();
-    /// Everything read so far. Records that wait for the step of a later line have the last one known.
+    /// Everything read so far, without what only a whole log tells (see conclude). Records that wait for the step of a
+    /// later line have the last one known.
     [[nodiscard]] const Run& run() const { return *m_run; }
 
 private:
@@ -48,6 +49,7 @@ private:
 
     std::filesystem::path m_path;
     const AnchorSet& m_anchors;
+    std::int32_t m_rank;
     LogScanner m_scanner;
     AnchorScan m_search;
     RunAssembler m_assembler;

@@ -30,15 +30,6 @@ const AnchorSet& anchorsOf(const ReadOptions& options)
     return options.formats == nullptr ? AnchorSet::builtin() : *options.formats;
 }
 
-/// What needs the whole log.
-void conclude(Run& run)
-{
-    resolveShares(run);
-    resolveTorchtuneUnits(run);
-    inferTrainerPeak(run);
-    inferPhases(run);
-}
-
 /// A piece of a file: the unit of work.
 struct Piece
 {
@@ -284,6 +275,14 @@ std::size_t joinBrokenLines(LogFile& file, const AnchorSet& anchors)
 }
 
 } // namespace
+
+void conclude(Run& run)
+{
+    resolveShares(run);
+    resolveTorchtuneUnits(run);
+    inferTrainerPeak(run);
+    inferPhases(run);
+}
 
 Result<Run> readLogInPieces(std::span<const std::filesystem::path> paths, const ReadOptions& options,
                             const ScanSizes& sizes)

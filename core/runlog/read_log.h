@@ -26,5 +26,8 @@ struct ReadOptions
 [[nodiscard]] Result<Run> readLog(std::span<const std::filesystem::path> paths, const ReadOptions& options = {});
 /// The same from memory; `name` stands for the file in messages.
 [[nodiscard]] Run readLogText(std::string_view text, const std::string& name);
+/// What only a whole log tells: units, shares of the GPU's memory, phases of trainers that name none. The functions
+/// above have done it; a followed log's Run has it done to a copy.
+void conclude(Run& run);
 
 } // namespace headroom

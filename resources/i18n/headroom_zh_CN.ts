@@ -3375,6 +3375,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>%1 is set here but not understood: the estimate goes on without it until you give its value</source>
         <translation>此处设置了 %1，但无法理解：在您给出它的值之前，估算不考虑它</translation>
     </message>
+    <message>
+        <source>an encoder is placed on first_stage, own_stages or every_stage, not on %1</source>
+        <translation>编码器可放在 first_stage、own_stages 或 every_stage，不能放在 %1</translation>
+    </message>
+    <message>
+        <source>an encoder on stages of its own needs the 1F1B or the GPipe schedule</source>
+        <translation>编码器独占流水线级时需要 1F1B 或 GPipe 调度</translation>
+    </message>
+    <message>
+        <source>the encoder&apos;s tensor parallel size %1 is above the language model&apos;s, %2</source>
+        <translation>编码器的张量并行大小 %1 超过语言模型的 %2</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>

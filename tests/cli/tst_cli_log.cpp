@@ -44,6 +44,7 @@ private slots:
     void namesBrokenFormats();
     void refusesTwoOutputs();
     void follows();
+    void followsAFolder();
 
 private:
     void write(const QString& name, const QByteArray& bytes, QIODevice::OpenMode mode = QIODevice::WriteOnly);
@@ -169,6 +170,34 @@ void TestCliLog::follows()
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
     QCOMPARE(process.exitCode(), 0);
     QCOMPARE(out.count("grow.log,1,1,forward"), qsizetype{1});
+}
+
+/// A folder of per-rank files: what each of them gets, and a file that comes later.
+void TestCliLog::followsAFolder()
+{
+    QVERIFY(QDir(m_folder->path()).mkpath(QStringLiteral("ranks")));
+    write(QStringLiteral("ranks/rank0.log"), "phase=forward step=1 peak_alloc=1GiB\n");
+    QProcess process;
+    prepare(process);
+    process.start(QStringLiteral(HEADROOM_CLI), {"log", "ranks", "--follow", "--interval", "0.05"});
+    QByteArray out;
+    const auto waitFor = [&](const QByteArray& text) {
+        for (int i = 0; i < 100 && !out.contains(text); ++i) {
+            process.waitForReadyRead(100);
+            out += process.readAllStandardOutput();
+        }
+        return out.contains(text);
+    };
+    QVERIFY2(waitFor("rank0.log,1,1,forward,0,1073741824"), out);
+    write(QStringLiteral("ranks/rank1.log"), "phase=forward step=1 peak_alloc=3GiB\n");
+    QVERIFY2(waitFor("rank1.log,1,1,forward,1,3221225472"), out);
+    write(QStringLiteral("ranks/rank0.log"), "phase=backward step=1 peak_alloc=2GiB\n", QIODevice::Append);
+    QVERIFY2(waitFor("rank0.log,2,1,backward,0,2147483648"), out);
+    process.terminate();
+    QVERIFY(process.waitForFinished(10000));
+    QCOMPARE(process.exitCode(), 0);
+    QCOMPARE(out.count("allocated_bytes"), qsizetype{1});
+    QCOMPARE(out.count('\n'), qsizetype{4});
 }
 
 QTEST_GUILESS_MAIN(TestCliLog)

@@ -75,7 +75,12 @@ std::optional<Run> FollowJob::Followed::read()
             file = std::make_unique<FollowedLog>(log.paths.front());
         }
         const auto change = file->poll();
-        return change && !change->isEmpty ? std::optional(file->run()) : std::nullopt;
+        if (!change || change->isEmpty) {
+            return std::nullopt;
+        }
+        Run run = file->run();
+        conclude(run);
+        return run;
     }
     auto run = readLog(log.paths);
     return run ? std::optional(std::move(*run)) : std::nullopt;
