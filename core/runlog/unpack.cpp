@@ -81,6 +81,10 @@ public:
                            {std::to_string(written >> 20)});
             return false;
         }
+        if (m_limits.keepGoing && !m_limits.keepGoing()) {
+            problem = Text(HEADROOM_TR("core", "reading was cancelled"));
+            return false;
+        }
         while (!text.empty()) {
             const ssize_t done = ::write(m_output, text.data(), text.size());
             if (done < 0 && errno != EINTR) {

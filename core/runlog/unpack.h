@@ -4,6 +4,7 @@
 #include "units/problem.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct UnpackLimits
     std::int64_t bytes = std::int64_t{64} << 30;
     std::int64_t ratio = 400; ///< text is never packed tighter, …
     std::int64_t ratioFrom = std::int64_t{256} << 20; ///< … beyond this size
+    std::function<bool()> keepGoing = {}; ///< asked after every mebibyte or so; false cancels
 };
 
 struct Unpacked

@@ -5142,14 +5142,6 @@ Open a config, or choose a model.</source>
 <context>
     <name>headroom::TextFile</name>
     <message>
-        <source>the file is compressed</source>
-        <translation>文件是压缩的</translation>
-    </message>
-    <message>
-        <source>the file is UTF-16</source>
-        <translation>文件是 UTF-16 编码</translation>
-    </message>
-    <message>
         <source>the file is binary</source>
         <translation>文件是二进制的</translation>
     </message>
@@ -5160,6 +5152,10 @@ Open a config, or choose a model.</source>
     <message>
         <source>The text of %1 is not shown: %2.</source>
         <translation>不显示 %1 的文本：%2。</translation>
+    </message>
+    <message>
+        <source>the file is empty</source>
+        <translation>文件是空的</translation>
     </message>
 </context>
 <context>

@@ -65,6 +65,8 @@ private slots:
     void fileGrowsAndIsReplaced();
     void someFilesHaveNoText_data();
     void someFilesHaveNoText();
+    void packedTextIsShown_data();
+    void packedTextIsShown();
     void hugeFileIsNotReadIn();
     void finderTellsWhatItFound();
     void viewShowsTheLine();
@@ -242,9 +244,9 @@ void LogTextTest::someFilesHaveNoText_data()
 {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("reason");
-    QTest::newRow("gzip") << QByteArray("\x1f\x8b\x08rest") << QStringLiteral("compressed");
-    QTest::newRow("zstd") << QByteArray("\x28\xb5\x2f\xfdrest") << QStringLiteral("compressed");
-    QTest::newRow("UTF-16") << QByteArray("\xff\xfeh\0i\0", 6) << QStringLiteral("UTF-16");
+    QTest::newRow("damaged gzip") << QByteArray("\x1f\x8b\x08rest") << QStringLiteral("damaged");
+    QTest::newRow("damaged zstd") << QByteArray("\x28\xb5\x2f\xfdrest") << QStringLiteral("damaged");
+    QTest::newRow("empty UTF-16") << QByteArray("\xff\xfe", 2) << QStringLiteral("empty");
     QTest::newRow("binary") << QByteArray("ab\0c", 4) << QStringLiteral("binary");
 }
 
@@ -253,10 +255,41 @@ void LogTextTest::someFilesHaveNoText()
     QFETCH(const QByteArray, content);
     QFETCH(const QString, reason);
     TextFile file(write(content));
-    QVERIFY2(file.obstacle().contains(reason), qPrintable(file.obstacle()));
+    QTRY_VERIFY2(file.obstacle().contains(reason), qPrintable(file.obstacle()));
     QVERIFY(file.lines(1, 1).empty());
     TextFile missing(m_folder.filePath(QStringLiteral("missing.log")));
     QVERIFY(missing.obstacle().contains(QStringLiteral("missing.log")));
+}
+
+void LogTextTest::packedTextIsShown_data()
+{
+    QTest::addColumn<QByteArray>("content");
+    // printf 'one\ntwo\n' | gzip -n, and | zstd
+    QTest::newRow("gzip") << QByteArray::fromHex("1f8b0800000000000003cbcf4be52a29cfe70200e60bba1208000000");
+    QTest::newRow("zstd") << QByteArray::fromHex("28b52ffd04584100006f6e650a74776f0ae6a60e40");
+    QTest::newRow("UTF-16, little endian") << QByteArray("\xff\xfeo\0n\0e\0\n\0t\0w\0o\0\n\0", 18);
+}
+
+void LogTextTest::packedTextIsShown()
+{
+    QFETCH(const QByteArray, content);
+    const QString path = write(content);
+    TextFile file(path);
+    QTRY_COMPARE(file.lineCount(), qint64{2});
+    QTRY_VERIFY(file.isComplete());
+    QVERIFY2(file.obstacle().isEmpty(), qPrintable(file.obstacle()));
+    QCOMPARE(file.lines(2, 1).front().text, QStringLiteral("two"));
+    TextFinder finder;
+    QSignalSpy found(&finder, &TextFinder::found);
+    finder.find(file, {QStringLiteral("TWO")}, 1, false);
+    QVERIFY(found.wait());
+    QCOMPARE(found.front().front().toLongLong(), 2);
+    file.refresh(); // unchanged: nothing is unpacked again
+    QCOMPARE(file.lineCount(), qint64{2});
+    write("plain\nnow\nthree\n");
+    file.refresh();
+    QTRY_COMPARE(file.lineCount(), qint64{3});
+    QCOMPARE(file.lines(1, 1).front().text, QStringLiteral("plain"));
 }
 
 void LogTextTest::hugeFileIsNotReadIn()

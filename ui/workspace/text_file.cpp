@@ -16,6 +16,8 @@ namespace {
 
 constexpr int growthMs = 60;
 constexpr std::int64_t headBytes = std::int64_t{4} << 10;
+/// Of a packed file's text, which takes room in the temporary folder.
+constexpr std::int64_t mostUnpackedBytes = std::int64_t{8} << 30;
 constexpr int tabWidth = 8;
 constexpr char escape = '\x1b';
 
@@ -40,18 +42,6 @@ std::size_t controlLength(std::string_view text)
         return std::min(at + (at < text.size() && text[at] == escape ? 2 : 1), text.size());
     }
     return 2;
-}
-
-/// What a file is whose head does not look like text of one byte a character.
-QString unshownContent(std::string_view head)
-{
-    if (head.starts_with("\x1f\x8b") || head.starts_with("\x28\xb5\x2f\xfd")) {
-        return TextFile::tr("the file is compressed");
-    }
-    if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
-        return TextFile::tr("the file is UTF-16");
-    }
-    return head.find('\0') != std::string_view::npos ? TextFile::tr("the file is binary") : QString();
 }
 
 } // namespace
@@ -104,6 +94,10 @@ TextFile::TextFile(QString path, QObject* parent)
     m_growth.setInterval(growthMs);
     connect(&m_growth, &QTimer::timeout, this, &TextFile::grew);
     connect(&m_watcher, &QFutureWatcherBase::finished, this, [this] {
+        if (m_unpacking) {
+            takeUnpacked();
+            return;
+        }
         m_growth.stop();
         emit grew();
     });
@@ -122,6 +116,7 @@ void TextFile::stop()
         *m_stopped = true;
     }
     m_watcher.waitForFinished(); // a mebibyte at most
+    m_unpacking.reset();
 }
 
 TextFile::Identity TextFile::identity() const
@@ -130,31 +125,77 @@ TextFile::Identity TextFile::identity() const
     if (::stat(toPath(m_path).c_str(), &status) != 0) {
         return {};
     }
-    return {status.st_dev, status.st_ino};
+    return {status.st_dev, status.st_ino, m_packing ? status.st_size : 0};
 }
 
 void TextFile::open()
 {
     m_index = std::make_shared<LineIndex>();
     m_obstacle.clear();
-    m_identity = identity();
+    m_unpacked.reset();
+    m_packing.reset();
     if (const int error = m_bytes.open(toPath(m_path).string()); error != 0) {
         m_obstacle = tr("%1 cannot be read: %2.").arg(m_path, QString::fromLocal8Bit(std::strerror(error)));
         return;
     }
-    if (const QString what = unshownContent(m_bytes.read(0, headBytes)); !what.isEmpty()) {
+    const std::string_view head = m_bytes.read(0, headBytes);
+    m_packing = packingOf(head);
+    m_identity = identity();
+    if (m_packing) {
+        unpackText(*m_packing);
+    } else if (head.find('\0') != std::string_view::npos) {
+        m_obstacle = tr("The text of %1 is not shown: %2.").arg(fileName(toPath(m_path)), tr("the file is binary"));
+    } else {
+        extend();
+    }
+}
+
+void TextFile::unpackText(Packing packing)
+{
+    m_stopped = std::make_shared<std::atomic_bool>(false);
+    m_unpacking = std::make_shared<Result<Unpacked>>(Unpacked{});
+    m_watcher.setFuture(
+        QtConcurrent::run([result = m_unpacking, stopped = m_stopped, name = toPath(m_path).string(), packing] {
+            *result = unpack(name, packing, {.bytes = mostUnpackedBytes, .keepGoing = [&] { return !*stopped; }});
+        }));
+}
+
+/// What could be unpacked is shown, even where the rest is damaged.
+void TextFile::takeUnpacked()
+{
+    const Result<Unpacked> unpacked = std::move(*m_unpacking);
+    m_unpacking.reset();
+    if (!unpacked || unpacked->size == 0) {
+        const QString what = unpacked && unpacked->problem ? translated(*unpacked->problem)
+            : unpacked                                     ? tr("the file is empty")
+                                                           : translated(unpacked.error().text);
         m_obstacle = tr("The text of %1 is not shown: %2.").arg(fileName(toPath(m_path)), what);
+        emit replaced();
+        return;
+    }
+    m_unpacked = unpacked->file;
+    if (const int error = m_bytes.open(source()); error != 0) {
+        m_obstacle = tr("%1 cannot be read: %2.").arg(m_path, QString::fromLocal8Bit(std::strerror(error)));
+        emit replaced();
         return;
     }
     extend();
 }
 
+LogFile TextFile::source() const
+{
+    LogFile file;
+    file.name = toPath(m_path).string();
+    file.unpacked = m_unpacked;
+    return file;
+}
+
 void TextFile::extend()
 {
     m_stopped = std::make_shared<std::atomic_bool>(false);
-    m_watcher.setFuture(QtConcurrent::run([index = m_index, stopped = m_stopped, name = toPath(m_path).string()] {
+    m_watcher.setFuture(QtConcurrent::run([index = m_index, stopped = m_stopped, file = source()] {
         FileBytes bytes;
-        if (bytes.open(name) == 0) {
+        if (bytes.open(file) == 0) {
             index->extend(bytes, [&] { return !*stopped; });
         }
     }));
@@ -164,7 +205,7 @@ void TextFile::extend()
 std::vector<TextLine> TextFile::lines(qint64 first, int count)
 {
     std::vector<TextLine> shown;
-    if (!m_obstacle.isEmpty()) {
+    if (!m_obstacle.isEmpty() || m_unpacking) {
         return shown;
     }
     for (const RawLine& raw : readLines(m_bytes, *m_index, first, count)) {
@@ -178,6 +219,9 @@ void TextFile::refresh()
     const Identity now = identity();
     if (now == Identity{}) {
         return; // gone for a moment, or for good: what was read stays
+    }
+    if (m_unpacking && now == m_identity) {
+        return;
     }
     if (now != m_identity || m_bytes.size() < m_index->byteCount() || !m_obstacle.isEmpty()) {
         stop();

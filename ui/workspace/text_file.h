@@ -27,7 +27,7 @@ struct TextLine
 [[nodiscard]] QString readableText(std::string_view bytes);
 
 /// A text file of any size by line numbers. It is indexed on another thread and never read in; lines are readable as
-/// soon as the index has reached them.
+/// soon as the index has reached them. A compressed or UTF-16 file is unpacked first, into a file without a name.
 class TextFile : public QObject
 {
     Q_OBJECT
@@ -44,6 +44,8 @@ public:
     [[nodiscard]] bool isComplete() const { return !m_watcher.isRunning(); }
     [[nodiscard]] std::vector<TextLine> lines(qint64 first, int count);
     [[nodiscard]] std::shared_ptr<const LineIndex> index() const { return m_index; }
+    /// Where the text is, for FileBytes::open.
+    [[nodiscard]] LogFile source() const;
 
     /// Looks at the file again: lines that were appended are added, a file that was replaced or cut is read anew.
     void refresh();
@@ -57,16 +59,22 @@ private:
     struct Identity
     {
         quint64 device = 0, inode = 0;
+        qint64 packedSize = 0; ///< of a file that has to be unpacked anew when it changes
         friend bool operator==(const Identity&, const Identity&) = default;
     };
 
     void open();
+    void unpackText(Packing packing);
+    void takeUnpacked();
     void extend();
     void stop();
     [[nodiscard]] Identity identity() const;
 
     QString m_path;
     QString m_obstacle;
+    std::optional<Packing> m_packing;
+    std::shared_ptr<const OpenFile> m_unpacked;
+    std::shared_ptr<Result<Unpacked>> m_unpacking; ///< the worker's, until it is done
     FileBytes m_bytes; ///< for the lines shown; the index thread has its own
     Identity m_identity;
     std::shared_ptr<LineIndex> m_index;

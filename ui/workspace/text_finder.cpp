@@ -164,13 +164,13 @@ void TextFinder::find(const TextFile& file, const TextQuery& query, qint64 line,
 {
     cancel();
     m_stopped = std::make_shared<std::atomic_bool>(false);
-    m_watcher.setFuture(QtConcurrent::run(
-        [stopped = m_stopped, index = file.index(), name = toPath(file.path()).string(), query, line, backwards] {
+    m_watcher.setFuture(
+        QtConcurrent::run([stopped = m_stopped, index = file.index(), source = file.source(), query, line, backwards] {
             FileBytes bytes;
-            return bytes.open(name) == 0 ? findLine(
+            return bytes.open(source) == 0 ? findLine(
                        bytes, *index, query, line, backwards, [&] { return !*stopped; },
                        [&] { return index->byteCount() >= bytes.size(); })
-                                         : std::optional<qint64>();
+                                           : std::optional<qint64>();
         }));
 }
 
