@@ -29,7 +29,7 @@ std::string defaultsFile(const std::string& group, const std::string& value)
     if (value.empty() || value == "_self_" || value == "null" || value == "???" || group.starts_with("override ")) {
         return {};
     }
-    const std::string name = endsLikeConfig(value) ? value : value + ".yaml";
+    std::string name = endsLikeConfig(value) ? value : value + ".yaml";
     if (group.empty()) {
         return name;
     }

@@ -24,7 +24,7 @@ std::string quoted(const std::string& value, char quote)
 bool isPythonNumber(const std::string& value)
 {
     const bool hasBase = value.size() > 1 && value[0] == '0' && std::isdigit(static_cast<unsigned char>(value[1])) != 0;
-    return (parseInteger(value) || parseReal(value)) && !hasBase && value.find_first_of("n") == std::string::npos;
+    return (parseInteger(value) || parseReal(value)) && !hasBase && value.find('n') == std::string::npos;
 }
 
 /// `value` in Python's notation; in quotes where a text stood.

@@ -23,7 +23,7 @@ constexpr std::size_t maxNodes = 2'000'000; // keys and values
 struct Refusal
 {
     Text text;
-    std::int64_t line;
+    std::int64_t line = 0;
 };
 
 /// Leaves the parser at the first thing after the first document.

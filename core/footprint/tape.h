@@ -64,9 +64,9 @@ struct PersistentStorages
 {
     struct Storage
     {
-        std::uint64_t key; ///< the same key is the same storage
-        TensorKind kind;
-        std::int64_t bytes; ///< the largest request
+        std::uint64_t key = 0; ///< the same key is the same storage
+        TensorKind kind{};
+        std::int64_t bytes = 0; ///< the largest request
         bool endsWithStep = false; ///< freed before the optimizer steps
     };
     std::vector<Storage> all;

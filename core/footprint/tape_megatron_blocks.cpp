@@ -47,7 +47,7 @@ MegatronModules::Tensor RecordedBlock::behindNorm(const Tensor& input, const Tap
         return following(normalise({input})).front();
     }
     TapeRecorder::Discarded normed = recorder.runDiscarding(normalise, {input});
-    const Tensor result = following(normed.outputs).front();
+    Tensor result = following(normed.outputs).front();
     recorder.discard(normed, result);
     return result;
 }

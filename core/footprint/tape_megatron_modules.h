@@ -22,7 +22,7 @@ public:
 
     struct Linear
     {
-        std::int64_t tokens, inputs, outputs; ///< tokens before sequence parallelism, widths on this rank
+        std::int64_t tokens = 0, inputs = 0, outputs = 0; ///< tokens before sequence parallelism, widths on this rank
         TensorKind kind = TensorKind::Fc1Output;
         bool hasNorm = false; ///< fused in front of it
         bool savesInput = true;

@@ -178,7 +178,7 @@ MegatronModules::Tensor MegatronExperts::expertGroup(const Tensor& tokens, const
         active.outputs = activate({wide, probabilities});
     }
     wide = {};
-    const Tensor output = expertLinear(active.outputs.front(), {rows, e.ffn, width(), count, ExpertOutput});
+    Tensor output = expertLinear(active.outputs.front(), {rows, e.ffn, width(), count, ExpertOutput});
     recorder.discard(active, output);
     return output;
 }

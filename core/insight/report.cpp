@@ -46,7 +46,7 @@ private:
     void heading(const char* text) { m_blocks.push_back({Block::Kind::Heading, m_wording(Text{text}), {}}); }
     void paragraph(std::string text) { m_blocks.push_back({Block::Kind::Paragraph, std::move(text), {}}); }
     void chart(std::string svg) { m_blocks.push_back({Block::Kind::Chart, std::move(svg), {}}); }
-    std::vector<std::vector<std::string>>& table(std::vector<const char*> titles)
+    std::vector<std::vector<std::string>>& table(const std::vector<const char*>& titles)
     {
         std::vector<std::string> header;
         for (const char* title : titles) {
