@@ -22,6 +22,7 @@ namespace headroom {
 namespace {
 
 constexpr double keyZoom = 0.7;
+constexpr int leastPlotLines = 9; ///< of text; with less room the plot needs the legend's
 
 } // namespace
 
@@ -56,6 +57,20 @@ void LossChart::setCurves(Curves curves)
     updateTexts();
 }
 
+void LossChart::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    fitLegend();
+}
+
+/// Where room is scarce the curves need it more: the readout names them too.
+void LossChart::fitLegend()
+{
+    const int width = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    m_legend->setVisible(!m_legend->entries().empty()
+                         && height() - m_legend->heightForWidth(width) > fontMetrics().height() * leastPlotLines);
+}
+
 void LossChart::updateTexts()
 {
     if (!m_curves) {
@@ -69,6 +84,7 @@ void LossChart::updateTexts()
                           {1, m_curves->secondName, color[1], ChartLegend::Mark::Line},
                           {2, tr("Difference, second less first"), color[2], ChartLegend::Mark::Line},
                           {3, tr("Tolerance"), Theme::current().capacity, ChartLegend::Mark::DashedLine}});
+    fitLegend();
     m_title->setSubtitle(tr("%n common steps", nullptr, static_cast<int>(m_curves->steps.size())));
     QString description = m_title->subtitle();
     if (const auto place = m_plot->cursor()) {

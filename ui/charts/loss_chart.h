@@ -53,10 +53,12 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void moveCursor(int direction);
     void updateTexts();
+    void fitLegend();
 
     ViewState* m_range;
     ChartTitle* m_title;

@@ -44,7 +44,6 @@ LossPlot::LossPlot(ViewState& range, QWidget* parent)
         rect->setMarginGroup(QCP::msLeft | QCP::msRight, m_margins);
         rect->axis(QCPAxis::atLeft)->setNumberFormat(QStringLiteral("g"));
         rect->axis(QCPAxis::atLeft)->setNumberPrecision(4);
-        rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(3);
         for (QCPAxis* axis : rect->axes()) {
             axis->setLayer(QStringLiteral("axes"));
             axis->grid()->setLayer(QStringLiteral("grid"));
@@ -74,6 +73,7 @@ LossPlot::LossPlot(ViewState& range, QWidget* parent)
     m_gestures.setViewState(&range);
     m_gestures.setReachBelow(wholePlot);
     connect(&range, &ViewState::rangeChanged, this, &LossPlot::showRange);
+    connect(this, &QCustomPlot::beforeReplot, this, &LossPlot::fitTicks);
     connect(&m_gestures, &RangeGestures::hovered, this, &LossPlot::hover);
     connect(&m_gestures, &RangeGestures::left, this, [this] {
         setCursor({});
@@ -81,6 +81,15 @@ LossPlot::LossPlot(ViewState& range, QWidget* parent)
     });
     LossPlot::applyTheme(Theme::current());
     showCursor();
+}
+
+/// As many numbers as stand above each other without touching; the ticker takes a few more than it is asked for.
+void LossPlot::fitTicks()
+{
+    for (QCPAxisRect* rect : {axisRect(), m_differenceRect}) {
+        const int room = rect->height() / (2 * fontMetrics().height());
+        rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(std::clamp(room, 1, 4));
+    }
 }
 
 std::array<QColor, 3> LossPlot::colors()

@@ -35,6 +35,7 @@ protected:
     void applyTheme(const Theme& theme) override;
 
 private:
+    void fitTicks();
     void showRange();
     void fitValues();
     void hover(QPointF pixel);

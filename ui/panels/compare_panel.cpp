@@ -133,7 +133,10 @@ QWidget* ComparePanel::makePage()
     line->addWidget(m_sentence, 1);
     line->addWidget(other);
     m_model->setHorizontalHeaderLabels({tr("What"), tr("Before"), tr("After"), tr("Change")});
-    m_model->horizontalHeaderItem(Name)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    for (int column = 0; column < m_model->columnCount(); ++column) {
+        const Qt::Alignment side = column == Name ? Qt::AlignLeft : Qt::AlignRight;
+        m_model->horizontalHeaderItem(column)->setTextAlignment(side | Qt::AlignVCenter);
+    }
     m_view->setObjectName(QStringLiteral("compareView"));
     m_view->setModel(m_model);
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);

@@ -6,6 +6,11 @@
 #include <QVBoxLayout>
 
 namespace headroom {
+namespace {
+
+constexpr int narrowest = 34; ///< characters
+
+} // namespace
 
 FindingList::FindingList(QWidget* parent)
     : QScrollArea(parent)
@@ -14,6 +19,7 @@ FindingList::FindingList(QWidget* parent)
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
+    setMinimumWidth(fontMetrics().averageCharWidth() * narrowest); // beside a chart or table that wants all it can get
     setAccessibleName(tr("Findings"));
     auto* content = new QWidget;
     content->setAutoFillBackground(false);

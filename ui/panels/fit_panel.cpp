@@ -256,6 +256,10 @@ void FitPanel::showRows(const FitReport& report)
     }
     m_view->setVisible(row > 0);
     m_apply->setVisible(row > 0);
+    for (int column = Change + 1; column < m_model->columnCount(); ++column) {
+        // Rows that came while the table was hidden have not been measured.
+        m_view->horizontalHeader()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+    }
     if (row > 0) {
         m_view->setCurrentIndex(m_model->index(0, Change));
     }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT]: every tab of the window with a sample open, to be looked at.
+#include "theme/theme.h"
+#include "window/file_commands.h"
+#include "window/main_window.h"
+#include "window/workbench.h"
+#include "workspace/library.h"
+#include "workspace/workspace.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QStandardPaths>
+#include <QTabWidget>
+#include <QtTest>
+
+using namespace headroom;
+
+namespace {
+
+QString writeLosses(const QDir& folder, const QString& name, double drift)
+{
+    QFile file(folder.filePath(name));
+    if (file.open(QIODevice::WriteOnly)) {
+        for (int step = 1; step <= 200; ++step) {
+            const double loss = 2.0 + 8.0 / (1 + 0.05 * step) + 0.02 * ((step * 7919) % 13 - 6) / 6.0 + drift * step;
+            file.write(QStringLiteral("{\"step\": %1, \"loss\": %2}\n").arg(step).arg(loss, 0, 'f', 6).toLatin1());
+        }
+    }
+    return file.fileName();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QStandardPaths::setTestModeEnabled(true);
+    QApplication application(argc, argv);
+    const QStringList arguments = QApplication::arguments();
+    const QDir folder(arguments.value(1, QStringLiteral(".")));
+    const bool isDark = arguments.value(2) == QLatin1String("dark");
+    const QStringList size = arguments.value(3, QStringLiteral("1280x800")).split(u'x');
+    applyTheme(application, isDark ? ThemeChoice::Dark : ThemeChoice::Light);
+    MainWindow window(Library::load(), {});
+    window.resize(size.value(0).toInt(), size.value(1).toInt());
+    window.show();
+    const QDir samples(QStringLiteral(HEADROOM_SAMPLES));
+    window.files().openPaths({samples.filePath(QStringLiteral("llama3-8b-oom.log")),
+                              samples.filePath(QStringLiteral("llama3-8b-oom.yaml"))});
+    if (!QTest::qWaitFor([&] { return window.workspace().footprint() != nullptr; }, 10000)) {
+        return 1;
+    }
+    Workbench& workbench = window.workbench();
+    workbench.compareRuns({samples.filePath(QStringLiteral("llama2-7b-optimizer.log")),
+                           samples.filePath(QStringLiteral("llama2-7b-optimizer.yaml"))});
+    workbench.compareLosses(writeLosses(folder, QStringLiteral("a.jsonl"), 0),
+                            writeLosses(folder, QStringLiteral("b.jsonl"), 0.0005));
+    for (int i = 0; i < workbench.tabs()->count(); ++i) {
+        workbench.tabs()->setCurrentIndex(i);
+        QTest::qWait(700);
+        QString title = workbench.tabs()->tabText(i);
+        title.remove(QRegularExpression(QStringLiteral("[^A-Za-z]")));
+        window.grab().save(folder.filePath(QStringLiteral("tab%1-%2.png").arg(i).arg(title)));
+    }
+    return 0;
+}
