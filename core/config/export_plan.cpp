@@ -240,6 +240,9 @@ Result<PlanExport> PlanExporter::write(const std::string& heading)
     }
     PlanExport result{*bytes, m_name, {}, std::move(draft->assumed)};
     for (FieldDifference& field : draft->wrong) {
+        if (field.key.starts_with("hardware.")) {
+            continue; // the machine is no part of a run's config
+        }
         result.omitted.push_back({std::move(field.key), std::move(field.after), std::move(field.before)});
     }
     return result;

@@ -37,6 +37,21 @@ Stated statedIn(const ConfigDocument& document, std::initializer_list<const char
     return {};
 }
 
+/// "--gres=gpu:8", "--gres=gpu:a100:4,tmpfs:10G": GPUs of a node.
+Stated generalResources(const ConfigDocument& document)
+{
+    for (const char* key : {"--gres", "sbatch.--gres"}) {
+        const Setting* setting = statedAt(document, key);
+        if (setting == nullptr || !setting->isKnown || !setting->text.starts_with("gpu:")) {
+            continue;
+        }
+        const std::string_view first = std::string_view(setting->text).substr(0, setting->text.find(','));
+        const auto count = parseInteger(first.substr(first.rfind(':') + 1));
+        return {setting, count.value_or(0)};
+    }
+    return {};
+}
+
 std::optional<ProductValue> productOf(const Stated& first, std::int64_t second)
 {
     constexpr std::int64_t most = 1'000'000'000; // far above any cluster, and its square fits
@@ -54,7 +69,8 @@ std::optional<std::int64_t> slurmTasks(const ConfigDocument& document)
         return tasks.value > 0 ? std::optional(tasks.value) : std::nullopt;
     }
     const Stated nodes = statedIn(document, {"--nodes", "-N"});
-    const Stated perNode = statedIn(document, {"--gpus-per-node", "--ntasks-per-node"});
+    const Stated tasksPerNode = statedIn(document, {"--gpus-per-node", "--ntasks-per-node"});
+    const Stated perNode = tasksPerNode.isAbsent() ? generalResources(document) : tasksPerNode;
     const auto product = perNode.isAbsent() ? std::nullopt : productOf(perNode, nodes.isAbsent() ? 1 : nodes.value);
     return product ? parseInteger(product->text) : std::nullopt;
 }
@@ -76,7 +92,8 @@ std::optional<ProductValue> launcherWorld(const ConfigDocument& document)
         return productOf(perNode, nodes.isAbsent() ? 1 : nodes.value > 0 ? nodes.value : unknown);
     }
     const auto tasks = slurmTasks(document);
-    const Stated place = statedIn(document, {"--ntasks", "-n", "-np", "--ntasks-per-node", "--gpus-per-node"});
+    const Stated place
+        = statedIn(document, {"--ntasks", "-n", "-np", "--ntasks-per-node", "--gpus-per-node", "--gres"});
     return tasks ? productOf({place.setting, *tasks}, 1) : std::nullopt;
 }
 

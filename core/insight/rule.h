@@ -32,6 +32,9 @@ void recomputeMethodAlone(const Situation& situation, std::vector<Finding>& find
 void coreAttentionSavesNothing(const Situation& situation, std::vector<Finding>& findings);
 void expertParallelWithoutExperts(const Situation& situation, std::vector<Finding>& findings);
 
+// rules_checkpointing.cpp: what recompute needs of the model it is used on
+void reentrantWithFrozenInputs(const Situation& situation, std::vector<Finding>& findings);
+
 // rules_steps.cpp: how the peaks go over the steps
 void growthOverSteps(const Situation& situation, std::vector<Finding>& findings);
 void firstStepBelow(const Situation& situation, std::vector<Finding>& findings);

@@ -419,6 +419,22 @@
         <source>Goes back to theory&apos;s own estimate</source>
         <translation>恢复为理论估算</translation>
     </message>
+    <message>
+        <source>Export &amp;as…</source>
+        <translation>导出为其他格式(&amp;A)…</translation>
+    </message>
+    <message>
+        <source>Writes the plan in the format of another framework</source>
+        <translation>按其他框架的格式写出方案</translation>
+    </message>
+    <message>
+        <source>All &amp;values</source>
+        <translation>全部取值(&amp;V)</translation>
+    </message>
+    <message>
+        <source>Lists every value of the plan and where it comes from</source>
+        <translation>列出方案的每个取值及其来源</translation>
+    </message>
 </context>
 <context>
     <name>Choices</name>
@@ -3387,6 +3403,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>the encoder&apos;s tensor parallel size %1 is above the language model&apos;s, %2</source>
         <translation>编码器的张量并行大小 %1 超过语言模型的 %2</translation>
     </message>
+    <message>
+        <source>Reentrant recompute over frozen layers</source>
+        <translation>在冻结层上使用可重入的重计算</translation>
+    </message>
+    <message>
+        <source>A reentrant segment passes gradients only where one of its inputs needs them, which the output of a frozen embedding does not. With a hook that makes it need them, all frozen layers keep their segments&apos; inputs; use_reentrant: false needs neither.</source>
+        <translation>可重入的分段只有在某个输入需要梯度时才传递梯度，而冻结的词嵌入的输出不需要。若用钩子让它需要梯度，所有冻结层都会保留各分段的输入；use_reentrant: false 则两者都不需要。</translation>
+    </message>
+    <message>
+        <source>Recompute without reentry</source>
+        <translation>改用不可重入的重计算</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3760,6 +3788,61 @@ and what it did to memory and speed.</source>
     <message>
         <source>Drop to open</source>
         <translation>松开即可打开</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::ExportAsDialog</name>
+    <message>
+        <source>%1 (the file means %2)</source>
+        <translation>%1（文件表示 %2）</translation>
+    </message>
+    <message>
+        <source>The new file</source>
+        <translation>新文件</translation>
+    </message>
+    <message>
+        <source>What the format can’t say</source>
+        <translation>该格式无法表达的内容</translation>
+    </message>
+    <message>
+        <source>&amp;Export</source>
+        <translation>导出(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Export as</source>
+        <translation>导出为其他格式</translation>
+    </message>
+    <message>
+        <source>&amp;Format:</source>
+        <translation>格式(&amp;F)：</translation>
+    </message>
+    <message>
+        <source>&amp;Save to:</source>
+        <translation>保存到(&amp;S)：</translation>
+    </message>
+    <message>
+        <source>&amp;Browse…</source>
+        <translation>浏览(&amp;B)…</translation>
+    </message>
+    <message>
+        <source>No config is open.</source>
+        <translation>没有打开配置。</translation>
+    </message>
+    <message>
+        <source>The file says everything that the plan says.</source>
+        <translation>文件表达了方案的全部内容。</translation>
+    </message>
+    <message>
+        <source>What the format can’t say:</source>
+        <translation>该格式无法表达的内容：</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>所有文件 (*)</translation>
+    </message>
+    <message>
+        <source>%1 exists already. Overwrite it?</source>
+        <translation>%1 已存在。要覆盖吗？</translation>
     </message>
 </context>
 <context>
@@ -4822,6 +4905,152 @@ Headroom 查找写明所属阶段、步数
     </message>
 </context>
 <context>
+    <name>headroom::PlanModel</name>
+    <message>
+        <source>Model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>Experts</source>
+        <translation>专家</translation>
+    </message>
+    <message>
+        <source>Latent attention</source>
+        <translation>潜在注意力</translation>
+    </message>
+    <message>
+        <source>Vision encoder</source>
+        <translation>视觉编码器</translation>
+    </message>
+    <message>
+        <source>Projector</source>
+        <translation>投影层</translation>
+    </message>
+    <message>
+        <source>Frozen</source>
+        <translation>冻结</translation>
+    </message>
+    <message>
+        <source>Batch</source>
+        <translation>批次</translation>
+    </message>
+    <message>
+        <source>Parallelism</source>
+        <translation>并行</translation>
+    </message>
+    <message>
+        <source>Sharding and offload</source>
+        <translation>切分与卸载</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
+    </message>
+    <message>
+        <source>Optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>Recompute</source>
+        <translation>重计算</translation>
+    </message>
+    <message>
+        <source>Attention</source>
+        <translation>注意力</translation>
+    </message>
+    <message>
+        <source>Implementation</source>
+        <translation>实现</translation>
+    </message>
+    <message>
+        <source>Adapters</source>
+        <translation>适配器</translation>
+    </message>
+    <message>
+        <source>Hardware</source>
+        <translation>硬件</translation>
+    </message>
+    <message>
+        <source>not stated</source>
+        <translation>未给出</translation>
+    </message>
+    <message>
+        <source>%1, not understood</source>
+        <translation>%1，无法理解</translation>
+    </message>
+    <message>
+        <source>default</source>
+        <translation>默认</translation>
+    </message>
+    <message>
+        <source>derived</source>
+        <translation>推导</translation>
+    </message>
+    <message>
+        <source>derived from %1</source>
+        <translation>由 %1 推导</translation>
+    </message>
+    <message>
+        <source>preset %1</source>
+        <translation>预设 %1</translation>
+    </message>
+    <message>
+        <source>changed here</source>
+        <translation>在此修改</translation>
+    </message>
+    <message>
+        <source>value?</source>
+        <translation>取值？</translation>
+    </message>
+    <message>
+        <source>changed here, was %1 from %2</source>
+        <translation>在此修改，原为 %1，来自 %2</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>取值</translation>
+    </message>
+    <message>
+        <source>In effect</source>
+        <translation>实际生效</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>来源</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::PlanPanel</name>
+    <message>
+        <source>&amp;Values nobody stated</source>
+        <translation>未给出的取值(&amp;V)</translation>
+    </message>
+    <message>
+        <source>Double click edits a value, or shows the line it comes from</source>
+        <translation>双击可编辑取值，或显示其所在的行</translation>
+    </message>
+    <message>
+        <source>Values of the plan</source>
+        <translation>方案的取值</translation>
+    </message>
+    <message>
+        <source>Search name, value or origin</source>
+        <translation>搜索名称、取值或来源</translation>
+    </message>
+    <message>
+        <source>Search the plan</source>
+        <translation>搜索方案</translation>
+    </message>
+    <message>
+        <source>Reset %1</source>
+        <translation>重置 %1</translation>
+    </message>
+</context>
+<context>
     <name>headroom::ProblemsModel</name>
     <message>
         <source>Error</source>
@@ -5367,6 +5596,10 @@ Open a config, or choose a model.</source>
     <message>
         <source>Channels</source>
         <translation>通道</translation>
+    </message>
+    <message>
+        <source>Plan</source>
+        <translation>方案</translation>
     </message>
 </context>
 <context>

@@ -287,6 +287,12 @@ void TestNamedFiles::launchers_data()
     row("srun", "srun -N 2 --ntasks-per-node 8 python a.py", "16");
     row("srun with all tasks", "srun --ntasks=24 python a.py", "24");
     row("sbatch in short form", "#!/bin/bash\n#SBATCH -N 4\n#SBATCH --ntasks-per-node 8\nsrun python a.py", "32");
+    row("GPUs as a general resource", "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:4\nsrun python a.py", "8");
+    row("of a type, beside others", "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:a100:8,tmpfs:10G\nsrun python a.py",
+        "16");
+    row("tasks beside the resource", "#!/bin/bash\n#SBATCH --gres=gpu:8\n#SBATCH --ntasks-per-node=4\nsrun python a.py",
+        "4");
+    row("a resource that is no GPU", "#!/bin/bash\n#SBATCH --gres=tmpfs:10\nsrun python a.py", "");
     row("mpirun", "mpirun -np 4 python a.py", "4");
     row("no launcher", "python a.py", "");
 }

@@ -159,6 +159,22 @@ void TestConfigRules::rules_data()
         "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n[activation_checkpoint]\n"
         "mode = \"memory_budget\"\n[compile]\nenable = true\n",
         "setting-lacks-switch", 0);
+    const QString titan = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 4\n";
+    row("torchtitan's micro-batch without stages", "a.toml",
+        titan + "[parallelism]\npipeline_parallel_microbatch_size = 2\n", "setting-lacks-switch", 7);
+    row("torchtitan's micro-batch with stages", "a.toml",
+        titan + "[parallelism]\npipeline_parallel_microbatch_size = 2\npipeline_parallel_degree = 4\n",
+        "setting-lacks-switch", 0);
+    const QString nemo = "trainer: {devices: 8, num_nodes: 1}\nmodel:\n  tensor_model_parallel_size: 1\n"
+                         "  overlap_p2p_comm: true\n";
+    row("NeMo's overlap without chunks", "a.yaml", nemo, "setting-lacks-switch", 4);
+    row("NeMo's overlap with chunks", "a.yaml", nemo + "  virtual_pipeline_model_parallel_size: 2\n",
+        "setting-lacks-switch", 0);
+    const QString trainer = "per_device_train_batch_size: 1\ngradient_checkpointing: true\nfreeze_backbone: true\n";
+    row("reentrant over frozen layers", "a.yaml", trainer + "gradient_checkpointing_kwargs: {use_reentrant: true}\n",
+        "reentrant-frozen-inputs", 4, "recompute.reentrant=false");
+    row("not reentrant", "a.yaml", trainer + "gradient_checkpointing_kwargs: {use_reentrant: false}\n",
+        "reentrant-frozen-inputs", 0);
 }
 
 void TestConfigRules::rules()

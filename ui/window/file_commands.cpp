@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "window/file_commands.h"
 
+#include "dialogs/export_as_dialog.h"
 #include "dialogs/export_dialog.h"
 #include "dialogs/model_dialog.h"
 #include "panels/notices.h"
@@ -124,6 +125,15 @@ void FileCommands::chooseModelFile()
 void FileCommands::exportConfig()
 {
     ExportDialog dialog(m_workspace, &m_window);
+    if (dialog.exec() == QDialog::Accepted) {
+        m_messages.clear();
+        m_messages.showMessage(Severity::Note, tr("Exported to %1").arg(pathText(dialog.savedPath())));
+    }
+}
+
+void FileCommands::exportAs()
+{
+    ExportAsDialog dialog(m_workspace, &m_window);
     if (dialog.exec() == QDialog::Accepted) {
         m_messages.clear();
         m_messages.showMessage(Severity::Note, tr("Exported to %1").arg(pathText(dialog.savedPath())));

@@ -30,6 +30,7 @@ public:
     void chooseRunBefore();
     void chooseLosses();
     void exportConfig();
+    void exportAs();
     void chooseReport();
     /// HTML with charts where the name ends so, Markdown otherwise.
     void saveReport(const QString& path);

@@ -150,6 +150,7 @@ void MainWindow::connectCommands()
     connect(actions[Command::Open], &QAction::triggered, m_files, &FileCommands::chooseFiles);
     connect(actions[Command::Close], &QAction::triggered, m_files, &FileCommands::close);
     connect(actions[Command::Export], &QAction::triggered, m_files, &FileCommands::exportConfig);
+    connect(actions[Command::ExportAs], &QAction::triggered, m_files, &FileCommands::exportAs);
     connect(actions[Command::CompareRuns], &QAction::triggered, m_files, &FileCommands::chooseRunBefore);
     connect(actions[Command::CompareLosses], &QAction::triggered, m_files, &FileCommands::chooseLosses);
     connect(actions[Command::SaveReport], &QAction::triggered, m_files, &FileCommands::chooseReport);
@@ -193,6 +194,7 @@ void MainWindow::connectPlanCommands()
                 [this, chosen = granularity] { m_workspace.setGranularity(chosen); });
     }
     connect(actions[Command::FindFit], &QAction::triggered, m_workbench, &Workbench::showFit);
+    connect(actions[Command::PlanValues], &QAction::triggered, m_workbench, &Workbench::showPlan);
     connect(actions[Command::ChangeModel], &QAction::triggered, m_files, &FileCommands::chooseModel);
     connect(actions[Command::OpenModel], &QAction::triggered, m_files, &FileCommands::chooseModelFile);
     connect(actions[Command::OtherCapacity], &QAction::triggered, m_gpu, &GpuChooser::askCapacity);
@@ -306,7 +308,9 @@ void MainWindow::showTitle()
     parts.append(QStringLiteral("Headroom"));
     setWindowTitle(parts.join(QStringLiteral(" — ")));
     setWindowModified(m_workspace.isModified());
-    (*m_actions)[Command::Export]->setEnabled(m_workspace.config() != nullptr);
+    for (const Command command : {Command::Export, Command::ExportAs}) {
+        (*m_actions)[command]->setEnabled(m_workspace.config() != nullptr);
+    }
 }
 
 void MainWindow::showStatus()

@@ -47,6 +47,7 @@ void Menus::addFile(const std::vector<Sample>& samples)
     file->addAction(m_actions[Command::CompareLosses]);
     file->addSeparator();
     file->addAction(m_actions[Command::Export]);
+    file->addAction(m_actions[Command::ExportAs]);
     file->addAction(m_actions[Command::SaveChart]);
     file->addAction(m_actions[Command::SaveValues]);
     file->addAction(m_actions[Command::SaveReport]);
@@ -120,6 +121,7 @@ void Menus::addPlan()
     plan->addAction(m_actions[Command::OpenModel]);
     plan->addAction(m_actions[Command::OtherCapacity]);
     plan->addAction(m_actions[Command::FindFit]);
+    plan->addAction(m_actions[Command::PlanValues]);
     plan->addSeparator();
     QMenu* recompute = plan->addMenu(tr("&Recompute"));
     for (const Command command : {Command::RecomputeNone, Command::RecomputeSelective, Command::RecomputeFull}) {

@@ -15,6 +15,7 @@
 #include "panels/log_panel.h"
 #include "panels/loss_panel.h"
 #include "panels/peaks_panel.h"
+#include "panels/plan_panel.h"
 #include "panels/problems_panel.h"
 #include "panels/styled.h"
 #include "panels/timeline_panel.h"
@@ -131,6 +132,7 @@ void Workbench::makeDetails()
 {
     m_peaks = new PeaksPanel(m_workspace);
     m_formula = new FormulaPanel(m_workspace, *m_view);
+    m_plan = new PlanPanel(m_workspace);
     m_fit = new FitPanel(m_workspace);
     m_compare = new ComparePanel(m_workspace);
     m_loss = new LossPanel;
@@ -143,6 +145,7 @@ void Workbench::makeDetails()
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_peaks, tr("Peaks"));
     m_tabs->addTab(m_formula, tr("Formula"));
+    m_tabs->addTab(m_plan, tr("Plan"));
     m_tabs->addTab(m_fit, tr("Fit"));
     m_tabs->addTab(m_diff, tr("Config diff"));
     m_tabs->addTab(m_compare, tr("Compare"));
@@ -157,6 +160,7 @@ void Workbench::connectPanels()
 {
     connect(&m_workspace, &Workspace::documentsChanged, this, &Workbench::showDocuments);
     connect(&m_workspace, &Workspace::draftChanged, this, &Workbench::showDraft);
+    connect(&m_workspace, &Workspace::findingsChanged, this, &Workbench::showTabTitles);
     connect(m_diff, &DiffPanel::changed, this, &Workbench::showTabTitles);
     connect(m_diff, &DiffPanel::exportRequested, this, &Workbench::exportRequested);
     connect(m_knobs, &KnobsPanel::modelRequested, this, &Workbench::modelRequested);
@@ -167,6 +171,7 @@ void Workbench::connectPanels()
     connect(m_loss, &LossPanel::useChanged, this, &Workbench::lossesChanged);
     connect(m_peaks, &PeaksPanel::recordActivated, this, &Workbench::showRecord);
     connect(m_findings, &FindingsPanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_plan, &PlanPanel::placeActivated, this, &Workbench::showPlace);
     connect(m_problems, &ProblemsPanel::placeActivated, this, &Workbench::showPlace);
     connect(m_peaksChart, &PeaksChart::recordActivated, this, &Workbench::showRecord);
     connect(m_channels->ranks(), &RanksChart::recordActivated, this, &Workbench::showRecord);
@@ -246,6 +251,7 @@ void Workbench::showTabTitles()
         return count > 0 ? QStringLiteral("%1 %2").arg(name, grouped(count)) : name;
     };
     m_tabs->setTabText(m_tabs->indexOf(m_diff), title(tr("Config diff"), m_diff->changedLines()));
+    m_tabs->setTabText(m_tabs->indexOf(m_plan), title(tr("Plan"), m_workspace.isEmpty() ? 0 : m_plan->askedCount()));
     m_tabs->setTabText(m_tabs->indexOf(m_problems), title(tr("Problems"), m_workspace.problemCount()));
 }
 
@@ -283,6 +289,12 @@ void Workbench::showFit()
 {
     m_detailsDock->show();
     m_tabs->setCurrentWidget(m_fit);
+}
+
+void Workbench::showPlan()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_plan);
 }
 
 void Workbench::compareRuns(const QStringList& before)

@@ -19,6 +19,7 @@ class LogPanel;
 class LossPanel;
 class PeaksChart;
 class PeaksPanel;
+class PlanPanel;
 class ProblemsPanel;
 class StagesChart;
 class TimelinePanel;
@@ -42,6 +43,7 @@ public:
     [[nodiscard]] FindingsPanel* findings() const { return m_findings; }
     [[nodiscard]] PeaksPanel* peaks() const { return m_peaks; }
     [[nodiscard]] FormulaPanel* formula() const { return m_formula; }
+    [[nodiscard]] PlanPanel* planValues() const { return m_plan; }
     [[nodiscard]] FitPanel* fit() const { return m_fit; }
     [[nodiscard]] ComparePanel* compare() const { return m_compare; }
     [[nodiscard]] LossPanel* loss() const { return m_loss; }
@@ -55,6 +57,7 @@ public:
     void resetLayout();
     void showProblems();
     void showFit();
+    void showPlan();
     void compareRuns(const QStringList& before);
     void compareLosses(const QString& first, const QString& second);
     /// Forgets the runs that were compared.
@@ -99,6 +102,7 @@ private:
     FindingsPanel* m_findings;
     PeaksPanel* m_peaks = nullptr;
     FormulaPanel* m_formula = nullptr;
+    PlanPanel* m_plan = nullptr;
     FitPanel* m_fit = nullptr;
     ComparePanel* m_compare = nullptr;
     LossPanel* m_loss = nullptr;
