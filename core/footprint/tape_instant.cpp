@@ -98,8 +98,10 @@ public:
         m_deferredCount = 0;
         m_now += m_state.mainGradients;
         m_hasMainGradients = true;
+        m_now += m_state.stepTemporaries;
         reach(m_now, noChunk, nullptr);
         m_firstStepPeak = std::max(m_firstStepPeak, m_isFirstStep ? m_now : 0);
+        m_now -= m_state.stepTemporaries;
         m_isFirstStep = false;
     }
 
@@ -211,7 +213,8 @@ private:
         components[at(Component::OptimizerState)] = m_state.master + m_state.moments;
         components[at(Component::InFlight)] = m_peak.kept;
         components[at(Component::Buffers)] = m_peak.walked + m_constants.persistents;
-        components[at(Component::WorkingSet)] = m_peak.gradients;
+        components[at(Component::WorkingSet)]
+            = m_peak.gradients + (m_peak.phase == Phase::Optimizer ? m_state.stepTemporaries : 0);
         if (m_peak.chunk != noChunk) {
             addOwn(components);
         }

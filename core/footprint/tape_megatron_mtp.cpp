@@ -200,7 +200,7 @@ void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool ha
         for (int norm = 0; norm < 3; ++norm) {
             addNorm(piece, c, c.hidden);
         }
-        piece.parameters.push_back(2 * c.hidden * (c.hidden / c.tensor));
+        addMatrix(piece, c.hidden / c.tensor, 2 * c.hidden);
         addDecoderLayer(piece, c, c.experts.hasLayer(c.layers - 1));
     }
     addHead(piece, c, hasOwnWeight);

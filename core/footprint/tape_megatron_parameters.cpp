@@ -3,6 +3,12 @@
 
 namespace headroom {
 
+void addMatrix(Piece& piece, std::int64_t rows, std::int64_t columns)
+{
+    piece.matrices.push_back({piece.parameters.size(), rows, columns});
+    piece.parameters.push_back(rows * columns);
+}
+
 void addNorm(Piece& piece, const RankShape& c, std::int64_t width)
 {
     piece.parameters.push_back(width);
@@ -16,16 +22,16 @@ void addAttention(Piece& piece, const RankShape& c, bool isCross)
 {
     const std::int64_t width = c.heads * c.headDim;
     const std::int64_t queryRows = isCross ? width : (c.heads + 2 * c.groups) * c.headDim;
-    piece.parameters.push_back(width * c.hidden);
+    addMatrix(piece, c.hidden, width);
     if (c.hasAttentionOutputBias) {
         piece.parameters.push_back(c.hidden);
     }
-    piece.parameters.push_back(queryRows * c.hidden);
+    addMatrix(piece, queryRows, c.hidden);
     if (c.hasQkvBias) {
         piece.parameters.push_back(queryRows);
     }
     if (isCross) {
-        piece.parameters.push_back(2 * width * c.hidden);
+        addMatrix(piece, 2 * width, c.hidden);
         if (c.hasQkvBias) {
             piece.parameters.push_back(2 * width);
         }
@@ -41,17 +47,16 @@ void addLatentAttention(Piece& piece, const RankShape& c)
 {
     const LatentShape& latent = c.latentAttention;
     const std::int64_t queryWidth = c.heads * (latent.plain + latent.rotary);
-    auto& parameters = piece.parameters;
-    parameters.push_back(c.heads * latent.value * c.hidden);
+    addMatrix(piece, c.hidden, c.heads * latent.value);
     if (c.hasAttentionOutputBias) {
-        parameters.push_back(c.hidden);
+        piece.parameters.push_back(c.hidden);
     }
     if (latent.query > 0) {
-        parameters.push_back(latent.query * c.hidden);
+        addMatrix(piece, latent.query, c.hidden);
     }
-    parameters.push_back(queryWidth * (latent.query > 0 ? latent.query : c.hidden));
-    parameters.push_back((latent.keyValue + latent.rotary) * c.hidden);
-    parameters.push_back(c.heads * (latent.plain + latent.value) * latent.keyValue);
+    addMatrix(piece, queryWidth, latent.query > 0 ? latent.query : c.hidden);
+    addMatrix(piece, latent.keyValue + latent.rotary, c.hidden);
+    addMatrix(piece, c.heads * (latent.plain + latent.value), latent.keyValue);
     if (latent.hasNorms) {
         if (latent.query > 0) {
             addNorm(piece, c, latent.query);
@@ -62,11 +67,11 @@ void addLatentAttention(Piece& piece, const RankShape& c)
 
 void addMlp(Piece& piece, const RankShape& c)
 {
-    piece.parameters.push_back(c.gates * c.ffn * c.hidden);
+    addMatrix(piece, c.gates * c.ffn, c.hidden);
     if (c.hasMlpBias) {
         piece.parameters.push_back(c.gates * c.ffn);
     }
-    piece.parameters.push_back(c.ffn * c.hidden);
+    addMatrix(piece, c.hidden, c.ffn);
     if (c.hasMlpBias) {
         piece.parameters.push_back(c.hidden);
     }
@@ -76,20 +81,24 @@ void addExperts(Piece& piece, const RankShape& c)
 {
     const ExpertShape& experts = c.experts;
     const std::int64_t width = experts.latent > 0 ? experts.latent : c.hidden;
-    auto& dense = piece.parameters;
-    dense.push_back(c.hidden * experts.count);
+    addMatrix(piece, experts.count, c.hidden);
     if (experts.latent > 0) {
-        dense.insert(dense.end(), {experts.latent * c.hidden, c.hidden * experts.latent});
+        addMatrix(piece, experts.latent, c.hidden);
+        addMatrix(piece, c.hidden, experts.latent);
     }
     if (experts.sharedFfn > 0) {
-        dense.insert(dense.end(), {c.gates * experts.sharedFfn * c.hidden, c.hidden * experts.sharedFfn});
+        addMatrix(piece, c.gates * experts.sharedFfn, c.hidden);
+        addMatrix(piece, c.hidden, experts.sharedFfn);
     }
     auto& routed = experts.hasOwnBuffers ? piece.expertParameters : piece.parameters;
+    auto& matrices = experts.hasOwnBuffers ? piece.expertMatrices : piece.matrices;
     for (std::int64_t i = 0; i < experts.local; ++i) {
+        matrices.push_back({routed.size(), c.gates * experts.ffn, width});
         routed.push_back(c.gates * experts.ffn * width);
         if (c.hasMlpBias) {
             routed.push_back(c.gates * experts.ffn);
         }
+        matrices.push_back({routed.size(), width, experts.ffn});
         routed.push_back(width * experts.ffn);
         if (c.hasMlpBias) {
             routed.push_back(width);
@@ -117,7 +126,8 @@ void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight)
 {
     addNorm(piece, c, c.hidden);
     if (c.family == ModelFamily::Bert) {
-        piece.parameters.insert(piece.parameters.end(), {c.hidden * c.hidden, c.hidden});
+        addMatrix(piece, c.hidden, c.hidden);
+        piece.parameters.push_back(c.hidden);
         addNorm(piece, c, c.hidden);
     }
     if (hasOwnWeight) {
@@ -127,7 +137,10 @@ void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight)
         piece.parameters.push_back(c.vocab);
     }
     if (c.family == ModelFamily::Bert && c.hasBinaryHead) {
-        piece.parameters.insert(piece.parameters.end(), {2 * c.hidden, 2, c.hidden * c.hidden, c.hidden});
+        addMatrix(piece, 2, c.hidden);
+        piece.parameters.push_back(2);
+        addMatrix(piece, c.hidden, c.hidden);
+        piece.parameters.push_back(c.hidden);
     }
 }
 

@@ -6,6 +6,7 @@
 
 namespace headroom {
 
+void addMatrix(Piece& piece, std::int64_t rows, std::int64_t columns);
 void addNorm(Piece& piece, const RankShape& c, std::int64_t width);
 void addAttention(Piece& piece, const RankShape& c, bool isCross);
 void addLatentAttention(Piece& piece, const RankShape& c);

@@ -414,6 +414,8 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(false);
     for (Piece& piece : program.pieces) {
         piece.expertParameters.clear(); // few profiles have any
+        piece.matrices.clear();
+        piece.expertMatrices.clear();
     }
     if (const TorchHabits* habits = torchHabits(profileOf(plan))) {
         return buildTorchProgram(plan, *habits, program);

@@ -15,6 +15,13 @@ struct Piece
     Tape tape;
     std::vector<std::int64_t> parameters; ///< elements of each tensor on this rank, in the order of construction
     std::vector<std::int64_t> expertParameters; ///< after them: those that other replicas share than the rest
+    /// Those of them that are matrices, which Muon orthogonalises: no embedding, no output layer.
+    struct Matrix
+    {
+        std::size_t tensor = 0; ///< its place in parameters or expertParameters
+        std::int64_t rows = 0, columns = 0;
+    };
+    std::vector<Matrix> matrices, expertMatrices;
     bool isFrozen = false;
 };
 

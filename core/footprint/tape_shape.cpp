@@ -134,6 +134,13 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.optimizerShards = std::max<std::int64_t>(shape.data * shape.context / instances, 1);
 }
 
+OptimizerKind optimizerOf(const TrainingPlan& plan)
+{
+    return plan.precision.recipe.value == "megatron-bf16-muon"
+        ? OptimizerKind::Muon
+        : optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
+}
+
 void readPrecision(const TrainingPlan& plan, RankShape& shape)
 {
     const PrecisionRecipe types = effectivePrecision(plan);
@@ -142,12 +149,17 @@ void readPrecision(const TrainingPlan& plan, RankShape& shape)
     shape.master = bytesOf(types.master);
     shape.firstMoment = bytesOf(types.optM);
     shape.secondMoment = bytesOf(types.optV);
-    const OptimizerKind optimizer
-        = optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
+    const OptimizerKind optimizer = optimizerOf(plan);
     if (optimizer == OptimizerKind::Sgd || optimizer == OptimizerKind::Momentum) {
         shape.secondMoment = 0;
         shape.firstMoment = optimizer == OptimizerKind::Sgd ? 0 : shape.firstMoment;
     }
+    shape.orthogonalises = optimizer == OptimizerKind::Muon;
+    if (shape.orthogonalises) {
+        shape.firstMoment = shape.firstMoment > 0 ? shape.firstMoment : 4;
+        shape.secondMoment = 0;
+    }
+    shape.otherSecondMoment = shape.orthogonalises ? shape.firstMoment : shape.secondMoment;
     if (plan.shard.offloadOptimizer.value) {
         shape.optimizerOnGpu = 1 - std::clamp(plan.shard.offloadOptimizerFraction.valueOr(1.0), 0.0, 1.0);
     }
@@ -235,9 +247,7 @@ Result<void> checkKnown(const TrainingPlan& plan)
         && (projectorOf(plan).kind == Projector::Kind::None || projectorOf(plan).kind == Projector::Kind::Resampler);
     const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
     const bool hasLora = plan.lora.rank.value > 0;
-    const OptimizerKind optimizer = plan.precision.recipe.value == "megatron-bf16-muon"
-        ? OptimizerKind::Muon
-        : optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
+    const OptimizerKind optimizer = optimizerOf(plan);
     for (const auto& [has, what] :
          {std::pair{hasOtherVision, "this projector"},
           std::pair{encoderPlacement(plan) == EncoderPlacement::OwnStages, "an encoder on stages of its own"},
@@ -245,7 +255,8 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
-          std::pair{optimizer == OptimizerKind::Muon, "the Muon optimizer"},
+          std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,
+                    "the Muon optimizer with offloaded state"},
           std::pair{optimizer == OptimizerKind::Adafactor, "the Adafactor optimizer"},
           std::pair{hasLora, "LoRA adapters"}, std::pair{plan.shard.offloadParams.value, "offloaded parameters"},
           std::pair{plan.shard.offloadActivations.value || plan.recompute.offloadInputs.value, "offloaded activations"},

@@ -49,6 +49,8 @@ struct RankShape
     bool delaysWeightGradients = false; ///< of the tapes being written: weights' gradients come in a pass of their own
 
     // Precision: bytes of an element.
+    bool orthogonalises = false; ///< Muon: matrices have no second moment
+    std::int64_t otherSecondMoment = 4; ///< of tensors that are no matrices
     std::int64_t element = 2, gradient = 4, master = 4, firstMoment = 4, secondMoment = 4;
     double optimizerOnGpu = 1; ///< the rest of master weights and moments lies in the host's memory
     bool usesFp8 = false, hasFp8Parameters = false, hasMainGradients = false, isDistributedOptimizer = false;

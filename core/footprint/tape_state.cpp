@@ -43,6 +43,22 @@ const std::vector<std::int64_t>& tensorsOf(const Piece& piece, ParameterGroup gr
     return group == ParameterGroup::Dense ? piece.parameters : piece.expertParameters;
 }
 
+const std::vector<Piece::Matrix>& matricesOf(const Piece& piece, ParameterGroup group)
+{
+    static const std::vector<Piece::Matrix> none;
+    if (piece.isFrozen) {
+        return none;
+    }
+    return group == ParameterGroup::Dense ? piece.matrices : piece.expertMatrices;
+}
+
+bool isMatrix(const Piece& piece, ParameterGroup group, std::size_t tensor)
+{
+    const auto& matrices = matricesOf(piece, group);
+    return std::any_of(matrices.begin(), matrices.end(),
+                       [tensor](const Piece::Matrix& matrix) { return matrix.tensor == tensor; });
+}
+
 bool isFp8Weight(const RankShape& shape, std::int64_t elements)
 {
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
@@ -81,7 +97,9 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
     const RankShape& shape = program.shape;
     std::int64_t elements = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (const std::int64_t tensor : tensorsOf(piece, group)) {
+        const auto& tensors = tensorsOf(piece, group);
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            const std::int64_t tensor = tensors[i];
             elements += count * tensor;
             bytes.parameters += count * blockBytes(tensor * shape.element);
             const std::int64_t kept = onGpu(shape, tensor);
@@ -89,7 +107,9 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
                 continue;
             }
             bytes.master += shape.master > 0 ? count * blockBytes(kept * shape.master) : 0;
-            for (const std::int64_t moment : {shape.firstMoment, shape.secondMoment}) {
+            const bool isPlain = shape.orthogonalises && !isMatrix(piece, group, i);
+            for (const std::int64_t moment :
+                 {shape.firstMoment, isPlain ? shape.otherSecondMoment : shape.secondMoment}) {
                 bytes.moments += moment > 0 ? count * roundUp(kept * moment, 512) : 0;
             }
             bytes.mainGradients += shape.hasMainGradients ? count * roundUp(kept * 4, 512) : 0;
@@ -101,12 +121,15 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
 void addSharded(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
 {
     const RankShape& shape = program.shape;
-    std::int64_t elements = 0, padded = 0, saved = 0;
+    std::int64_t elements = 0, padded = 0, saved = 0, matrices = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
         for (const std::int64_t tensor : tensorsOf(piece, group)) {
             elements += count * tensor;
             padded += count * paddedStart(0, tensor);
             saved += isFp8Weight(shape, tensor) ? count * tensor : 0;
+        }
+        for (const Piece::Matrix& matrix : matricesOf(piece, group)) {
+            matrices += shape.orthogonalises ? count * matrix.rows * matrix.columns : 0;
         }
     });
     const std::int64_t held = onGpu(shape, elements / shardsOf(shape, group));
@@ -115,7 +138,8 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
     bytes.parameters += buffer * shape.element - (savesBytes ? saved : 0);
     bytes.gradients += buffer * shape.gradient;
     bytes.master += held * shape.master;
-    bytes.moments += held * (shape.firstMoment + shape.secondMoment);
+    const std::int64_t plain = shape.orthogonalises ? (elements - matrices) / shardsOf(shape, group) : 0;
+    bytes.moments += held * (shape.firstMoment + shape.secondMoment) + plain * shape.otherSecondMoment;
     bytes.mainGradients += shape.hasMainGradients ? held * 4 : 0;
 }
 
@@ -139,7 +163,68 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
             addSeparateTensors(program, stage, group, bytes);
         }
     }
+    const auto temporaries = orthogonalisation(program, stage);
+    bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});
     return bytes;
+}
+
+std::vector<std::int64_t> momentTensors(const ModelProgram& program, const StageProgram& stage)
+{
+    const RankShape& shape = program.shape;
+    std::vector<std::int64_t> sizes;
+    const auto add = [&](std::int64_t elements, std::int64_t second) {
+        for (const std::int64_t bytes : {shape.firstMoment, second}) {
+            if (bytes > 0 && elements > 0) {
+                sizes.push_back(elements * bytes);
+            }
+        }
+    };
+    for (const ParameterGroup group : parameterGroups) {
+        if (!shape.orthogonalises) {
+            for (const std::int64_t held : optimizerTensors(shape, parameterTensors(program, stage, group), group)) {
+                add(held, shape.secondMoment);
+            }
+            continue;
+        }
+        std::int64_t matrices = 0, plain = 0; // of a distributed optimizer, which spreads both kinds evenly
+        forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+            const auto& tensors = tensorsOf(piece, group);
+            for (std::size_t i = 0; i < tensors.size(); ++i) {
+                const bool isOrthogonal = isMatrix(piece, group, i);
+                (isOrthogonal ? matrices : plain) += count * tensors[i];
+                for (std::int64_t copy = 0; copy < count && !shape.isDistributedOptimizer; ++copy) {
+                    add(tensors[i], isOrthogonal ? shape.secondMoment : shape.otherSecondMoment);
+                }
+            }
+        });
+        if (shape.isDistributedOptimizer) {
+            add(matrices / shardsOf(shape, group), shape.secondMoment);
+            add(plain / shardsOf(shape, group), shape.otherSecondMoment);
+        }
+    }
+    return sizes;
+}
+
+std::vector<std::int64_t> orthogonalisation(const ModelProgram& program, const StageProgram& stage)
+{
+    if (!program.shape.orthogonalises) {
+        return {};
+    }
+    std::int64_t whole = 0, square = 0;
+    for (const ParameterGroup group : parameterGroups) {
+        forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+            for (const Piece::Matrix& matrix : matricesOf(piece, group)) {
+                const std::int64_t side = std::min(matrix.rows, matrix.columns);
+                if (count > 0 && matrix.rows * matrix.columns + side * side > whole + square) {
+                    whole = matrix.rows * matrix.columns;
+                    square = side * side;
+                }
+            }
+        });
+    }
+    constexpr std::int64_t fp32 = 4;
+    return whole > 0 ? std::vector{whole * fp32, square * fp32, square * fp32, whole * fp32}
+                     : std::vector<std::int64_t>{};
 }
 
 std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, bool areFrozen)

@@ -14,6 +14,7 @@ struct StageState
 {
     std::int64_t parameters = 0, gradients = 0, master = 0;
     std::int64_t moments = 0; ///< from the first optimizer step on
+    std::int64_t stepTemporaries = 0; ///< together alive at one time of every step
     std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
 };
 
@@ -37,6 +38,12 @@ inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGrou
 /// of a distributed optimizer.
 [[nodiscard]] std::vector<std::int64_t>
 optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group);
+/// Bytes of each tensor of the optimizer's moments on this rank.
+[[nodiscard]] std::vector<std::int64_t> momentTensors(const ModelProgram& program, const StageProgram& stage);
+/// What orthogonalising the largest matrix of the stage allocates: X, X·Xᵀ, its polynomial and the next X, in fp32
+/// (theory.md 5.4; NVIDIA-NeMo/Emerging-Optimizers, muon_utils.py, newton_schulz). One matrix at a time; 0 without
+/// Muon.
+[[nodiscard]] std::vector<std::int64_t> orthogonalisation(const ModelProgram& program, const StageProgram& stage);
 /// Elements of the contiguous parameter and gradient buffers of a distributed optimizer: every tensor starts at a
 /// multiple of 64, the buffer ends at one of lcm(d, 128) (Megatron optimizer/param_layout.py).
 [[nodiscard]] std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters,

@@ -2,6 +2,7 @@
 #include "footprint/tape_vision.h"
 
 #include "footprint/tape_megatron_ops.h"
+#include "footprint/tape_megatron_parameters.h"
 
 #include <algorithm>
 
@@ -141,7 +142,8 @@ void writeProjector(const RankShape& shape, const VisionTower& tower, const Proj
             written = w.allocate(ActivationOutput, rows * widths[i + 1] * shape.element);
         }
         read = written;
-        piece.parameters.insert(piece.parameters.end(), {widths[i] * widths[i + 1], widths[i + 1]});
+        addMatrix(piece, widths[i + 1], widths[i]);
+        piece.parameters.push_back(widths[i + 1]);
     }
     const Tape::Slot output = before.back();
     before.back() = Tape::none;

@@ -93,13 +93,16 @@ void ReplayReader::stepMegatron()
         }
     }
     if (!m_hasMoments) {
-        for (const std::int64_t elements : m_optimizerTensors) {
-            for (const std::int64_t bytes : {shape.firstMoment, shape.secondMoment}) {
-                if (bytes > 0) {
-                    static_cast<void>(allocate(TensorKind::Moments, elements * bytes));
-                }
-            }
+        for (const std::int64_t bytes : momentTensors(m_program, m_stage)) {
+            static_cast<void>(allocate(TensorKind::Moments, bytes));
         }
+    }
+    std::vector<Handle> temporaries;
+    for (const std::int64_t bytes : orthogonalisation(m_program, m_stage)) {
+        temporaries.push_back(allocate(TensorKind::OptimizerTemporary, bytes));
+    }
+    for (Handle& tensor : temporaries) {
+        free(tensor);
     }
 }
 

@@ -249,7 +249,7 @@ void TestMegatronArgs::tellsWhatItDoesNotKnow_data()
                                   << "--is-hybrid-model";
     QTest::newRow("a pattern of layers") << "--hybrid-layer-pattern: M-M*"
                                          << "--hybrid-layer-pattern";
-    QTest::newRow("another optimizer") << "--optimizer: muon"
+    QTest::newRow("another optimizer") << "--optimizer: lion"
                                        << "--optimizer";
     QTest::newRow("CUDA graphs") << "--cuda-graph-impl: local"
                                  << "--cuda-graph-impl";

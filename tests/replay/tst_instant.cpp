@@ -370,7 +370,9 @@ void TestInstant::fallsBack_data()
                                     << QByteArray("experts in 8-bit precision");
     QTest::newRow("offloaded activations")
         << llama7b + "shard.offload_activations=true" << QByteArray("offloaded activations");
-    QTest::newRow("Muon") << llama7b + "precision.recipe=megatron-bf16-muon" << QByteArray("the Muon optimizer");
+    QTest::newRow("Muon beside the host")
+        << llama7b + "precision.recipe=megatron-bf16-muon shard.offload_optimizer=true"
+        << QByteArray("the Muon optimizer with offloaded state");
     QTest::newRow("prediction in 8 bits") << llama7b + "model.mtp_layers=1 precision.fp8=tensorwise"
                                           << QByteArray("multi-token prediction in 8-bit precision");
     QTest::newRow("unknown dispatcher") << llama7b + "moe.experts=8 moe.dispatcher=carrier-pigeon"
