@@ -6,6 +6,7 @@
 
 #include "insight/fit.h"
 #include "plan/batch.h"
+#include "replay/replay.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -176,6 +177,7 @@ Result<FitQuestion> questionOf(const Options& options, const Inputs& inputs)
     question.margin = *margin;
     question.constraints = {keeps("global_batch"), keeps("gpus"), keeps("training")};
     question.calibration = inputs.calibration;
+    question.exact = replay;
     return question;
 }
 

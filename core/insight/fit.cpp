@@ -14,6 +14,8 @@ namespace {
 /// Values of a knob that pairs are made of: more of them would not end in time.
 constexpr std::size_t valuesInPairs = 10;
 constexpr std::size_t mostPairs = 12;
+/// What takes more of the limit than this is asked of the exact engine: allocator rounding could tip it.
+constexpr double nearLimit = 0.97;
 
 class Search
 {
@@ -32,8 +34,11 @@ public:
         if (auto now = estimated(*m_question.plan); !now) {
             return tl::unexpected(std::move(now.error()));
         }
-        m_answer.peak = m_footprint.fullest().device;
-        m_answer.fits = m_answer.peak <= m_limit;
+        m_plan = *m_question.plan;
+        FitProposal asItIs;
+        asItIs.peak = m_footprint.fullest().device;
+        m_answer.fits = fits(asItIs);
+        m_answer.peak = asItIs.peak;
         if (m_answer.fits) {
             return std::move(m_answer);
         }
@@ -73,6 +78,7 @@ public:
     /// Completes a proposal just made.
     void describe(FitProposal& proposal) const
     {
+        proposal.stages.clear();
         for (const StageFootprint& stage : m_footprint.stages) {
             proposal.stages.push_back(stage.device);
         }
@@ -81,7 +87,23 @@ public:
         }
     }
 
-    [[nodiscard]] bool fits(const FitProposal& proposal) const { return proposal.peak <= m_limit; }
+    /// Whether the proposal just made fits; a close call takes the exact engine's figures.
+    [[nodiscard]] bool fits(FitProposal& proposal)
+    {
+        const bool isClose = static_cast<double>(proposal.peak.value) > nearLimit * static_cast<double>(m_limit.value);
+        if (seemsToFit(proposal) && isClose && m_question.exact != nullptr) {
+            ++m_answer.estimates;
+            Footprint exact;
+            if (m_question.exact(m_plan, m_question.calibration, exact)) {
+                m_footprint = std::move(exact);
+                proposal.peak = m_footprint.fullest().device;
+            }
+        }
+        return seemsToFit(proposal);
+    }
+
+    /// The same by the fast estimate alone.
+    [[nodiscard]] bool seemsToFit(const FitProposal& proposal) const { return proposal.peak <= m_limit; }
 
 private:
     Result<void> estimated(const TrainingPlan& plan)
@@ -140,11 +162,12 @@ private:
                 std::vector<PlanEdit> primary = a->primary;
                 primary.insert(primary.end(), b->primary.begin(), b->primary.end());
                 auto proposal = propose(std::move(primary), m_question.constraints);
-                if (!proposal || !fits(*proposal)) {
+                if (!proposal || !seemsToFit(*proposal)) {
                     continue;
                 }
                 describe(*proposal);
-                if (!best || proposal->cost() < best->cost()) {
+                if ((!best || proposal->cost() < best->cost()) && fits(*proposal)) {
+                    describe(*proposal);
                     proposal->knobs = {first.id, second.id};
                     proposal->labels = {a->label, b->label};
                     best = std::move(proposal);
@@ -213,7 +236,7 @@ std::optional<std::int64_t> largestMicroBatch(const FitQuestion& question)
     FitConstraints constraints = question.constraints;
     constraints.keepGlobalBatch = false;
     return largestThatFits(most, [&](std::int64_t micro) {
-        const auto proposal = search.propose({{"batch.micro", std::to_string(micro)}}, constraints);
+        auto proposal = search.propose({{"batch.micro", std::to_string(micro)}}, constraints);
         return proposal && search.fits(*proposal);
     });
 }
@@ -225,7 +248,7 @@ std::optional<std::int64_t> longestSequence(const FitQuestion& question)
     constexpr std::int64_t most = 1 << 17;
     Search search(question);
     const auto units = largestThatFits(most, [&](std::int64_t count) {
-        const auto proposal = search.propose({{"batch.seq", std::to_string(count * unit)}}, question.constraints);
+        auto proposal = search.propose({{"batch.seq", std::to_string(count * unit)}}, question.constraints);
         return proposal && search.fits(*proposal);
     });
     return units ? std::optional(*units * unit) : std::nullopt;
@@ -256,11 +279,12 @@ std::optional<FitProposal> fewestGpus(const FitQuestion& question)
                                               {"parallel.pp", std::to_string(stages)},
                                               {"parallel.dp", std::to_string(data)}};
                 auto proposal = search.propose(std::move(primary), constraints);
-                if (!proposal || !search.fits(*proposal)) {
+                if (!proposal || !search.seemsToFit(*proposal)) {
                     continue;
                 }
                 search.describe(*proposal);
-                if (!best || gpus < fewest || proposal->cost() < best->cost()) {
+                if ((!best || gpus < fewest || proposal->cost() < best->cost()) && search.fits(*proposal)) {
+                    search.describe(*proposal);
                     fewest = gpus;
                     best = std::move(proposal);
                 }

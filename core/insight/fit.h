@@ -14,6 +14,8 @@ struct FitQuestion
     FitConstraints constraints;
     Calibration calibration;
     Estimator estimator = estimateInstantly;
+    /// Has the last word on what stands just below the limit, replay() for one; null: `estimator` has it.
+    Estimator exact = nullptr;
 
     [[nodiscard]] Bytes limit() const;
 };

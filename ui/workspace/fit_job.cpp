@@ -3,6 +3,7 @@
 
 #include "insight/rule.h"
 #include "plan/batch.h"
+#include "replay/replay.h"
 
 #include <QtConcurrentRun>
 
@@ -68,6 +69,7 @@ FitJob::Report FitJob::work(FitRequest request)
     question.margin = report->request.margin;
     question.constraints = report->request.constraints;
     question.calibration = report->request.draft.calibration;
+    question.exact = replay;
     report->answer = smallestChangeThatFits(question);
     if (!report->answer) {
         return report;
