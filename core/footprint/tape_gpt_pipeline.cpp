@@ -28,6 +28,8 @@ using Operation = ModuleGraph::Operation;
 
 constexpr std::string_view plainProfile = "megatron-2.4", deepSpeedProfile = "deepspeed-pipeline";
 enum PieceIndex : std::uint16_t { unit, embedding, block, head };
+/// DeepSpeed's defaults, in elements (runtime/zero/config.py).
+constexpr std::int64_t reduceBucket = 500'000'000, prefetched = 50'000'000;
 
 /// The modules on one rank; h, a and f are whole, what tensor parallelism divides is divided where it is used.
 class GptModules
@@ -142,8 +144,8 @@ public:
         m_program.persistents.all.clear();
         m_program.pieces.resize(4);
         writeUnit();
-        writeEmbedding();
         writeBlock();
+        writeEmbedding();
         writeHead();
         m_program.stages.resize(layers.size());
         std::int64_t first = 0;
@@ -167,14 +169,33 @@ private:
         return result;
     }
 
-    /// ZeRO-3 gathers a module's weights around its forward and its backward.
+    /// ZeRO-3 gathers a module's weights around its forward and its backward, and the beginning of the next module's
+    /// beside them (runtime/zero/config.py: prefetch_bucket_size).
     [[nodiscard]] ModuleGraph::Options gathering(ModuleGraph::Options base, const Piece& piece) const
     {
         if (m_plan.shard.zeroStage.value == 3) {
-            base.gathered
-                = c.element * std::accumulate(piece.parameters.begin(), piece.parameters.end(), std::int64_t{0});
+            base.gathered = c.element * (elementsOf(piece) + std::min(prefetched, elementsOf(m_program.pieces[block])));
         }
         return base;
+    }
+
+    static std::int64_t elementsOf(const Piece& piece)
+    {
+        return std::accumulate(piece.parameters.begin(), piece.parameters.end(), std::int64_t{0});
+    }
+
+    /// Stages 2 and 3 make the buckets of the reduction when a backward begins and drop them before the step; stage 3
+    /// has two by default, whose reductions overlap (stage2.py and stage3.py of early 2022, ipg_buffer).
+    [[nodiscard]] std::int64_t reduceBuckets() const
+    {
+        const std::int64_t zero = m_plan.shard.zeroStage.value;
+        if (zero < 2 || c.gradient == 4) {
+            return 0;
+        }
+        const std::int64_t all
+            = c.layers * elementsOf(m_program.pieces[block]) + elementsOf(m_program.pieces[embedding]);
+        const std::int64_t bucket = m_plan.shard.reduceBucket.valueOr(zero == 3 ? 2 * reduceBucket : reduceBucket);
+        return std::min(bucket, all) * c.element;
     }
 
     /// Embedding and output layer of a single stage are one matrix.
@@ -248,6 +269,7 @@ private:
         graph.apply({.kind = LossTerms, .bytes = c.tokens() * 8, .reads = {softmax}, .passesGradient = true});
         ModuleGraph::Options headOptions = options();
         headOptions.hasOutput = false;
+        headOptions.reduceBuckets = reduceBuckets();
         TapeWriter writer(piece.tape, m_program.persistents);
         piece.parameters = {c.hidden, c.hidden};
         if (c.stages > 1) {
@@ -325,12 +347,13 @@ private:
         }
         if (isSharded && !hasWholeGradients) {
             // Stage 3 steps over sub-groups and makes their fp32 gradients as a list and once more flat.
-            constexpr std::int64_t bucket = 500'000'000, subGroup = 1'000'000'000;
+            constexpr std::int64_t subGroup = 1'000'000'000;
             const std::int64_t stepped = zero == 3 ? std::min(share, subGroup) : share;
             add(tensors.temporaries, OptimizerTemporary, stepped * (zero == 3 ? 4 : c.element));
             add(tensors.temporaries, OptimizerTemporary, stepped * 4);
-            // Stage 1 makes the bucket for the reduction and drops it.
-            add(zero > 1 ? tensors.resident : tensors.temporaries, ReduceBuffer, std::min(bucket, all) * c.element);
+            if (zero == 1) { // makes the bucket for the reduction and drops it
+                add(tensors.temporaries, ReduceBuffer, std::min(reduceBucket, all) * c.element);
+            }
         } else if (!m_isPlain && !hasWholeGradients) {
             add(tensors.temporaries, OptimizerTemporary, all * 4);
         }

@@ -12,6 +12,7 @@ using enum TensorKind;
 namespace {
 
 constexpr std::uint8_t reduceStream = 1, gatherStream = 2;
+constexpr std::uint64_t bucketKey = 0x6275636b657473; // apart from the profiles' keys
 
 } // namespace
 
@@ -114,6 +115,9 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     writer.free(options.keepsGathered ? Tape::none : gathered);
     writer.beginBackward(output == none ? Tape::none : m_tensors[index(output)].slot);
 
+    if (options.reduceBuckets > 0) {
+        writer.ensureForStep(bucketKey, ReduceBuffer, options.reduceBuckets);
+    }
     if (!options.keepsGathered) {
         gathered = gather(options, writer);
     }

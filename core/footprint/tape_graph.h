@@ -100,6 +100,7 @@ public:
         bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction
         std::int64_t foundGradient = 0; ///< elements of one that was left so
         std::int64_t cublasWorkspace = 0;
+        std::int64_t reduceBuckets = 0; ///< made before the backward, dropped before the step
         bool keepsInput = false; ///< a checkpoint stores it
         bool hasOutput = true; ///< false: the loss, whose gradient starts the backward
     };

@@ -489,8 +489,8 @@ void EstimateTest::largestNumbersDoNotOverflow()
     QVERIFY(stage.staticState().value > 0);
     QVERIFY(stage.firstStepPeakAllocated.value > 0);
     QVERIFY(!explain(plan, {}, footprint, 0).empty());
-    QVERIFY(!estimated(workflowExample(), {1e300, 1, {}}).stages.empty());
-    QVERIFY(!estimated(workflowExample(), {std::nan(""), 1, {}}).stages.empty());
+    QVERIFY(!estimated(workflowExample(), {1e300, 1, {}, {}}).stages.empty());
+    QVERIFY(!estimated(workflowExample(), {std::nan(""), 1, {}, {}}).stages.empty());
 }
 
 void EstimateTest::longPipelinesAreQuick()

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -84,9 +85,14 @@ private slots:
     void stages();
     void oracle_data();
     void oracle();
+    void oracleTotals();
     void oracleStates();
     void counts_data() { addCases(false); }
     void counts();
+
+private:
+    int m_rows = 0, m_near = 0, m_nearest = 0; ///< of the oracle: within 1 % and 0.1 %
+    int m_completeNear = 0, m_completeNearest = 0; ///< with what it leaves out
 };
 
 void TestFrameworks::measured()
@@ -138,13 +144,13 @@ namespace {
 double oracleTolerance(const accuracy::FrameworkCase& entry)
 {
     if (entry.framework.find("BigScience") != std::string::npos) {
-        return entry.plan.shard.zeroStage.value == 3 ? 0.055 : 0.005; // it gathers two layers at once
+        return entry.plan.shard.zeroStage.value == 3 ? 0.01 : 0.005; // it gathers two layers at once
     }
     if (entry.framework.find("VocabularyParallelism") != std::string::npos) {
-        return 0.02; // it leaves out tensors between stages
+        return 0.003; // it leaves out tensors between stages
     }
     if (entry.framework == "Qwen-VL finetune.py") {
-        return 0.18; // it adapts the encoder's layers too
+        return 0.085; // it adapts the encoder's layers too; finetune.py names those of the language model only
     }
     if (entry.framework.starts_with("ms-swift")) {
         return 0.08; // it keeps fp32 copies of the encoder's norms, whose kernels are fused
@@ -152,7 +158,34 @@ double oracleTolerance(const accuracy::FrameworkCase& entry)
     if (entry.framework == "prime-rl") {
         return 0.06; // its peaks leave out gradients of whole blocks, or count the head's twice
     }
-    return entry.framework == "LitGPT" || entry.plan.lora.trainsEmbeddings.value ? 0.07 : 0.015;
+    return entry.plan.lora.trainsEmbeddings.value ? 0.07 : 0.015; // a dense gradient beside the loss
+}
+
+/// Tensors of our peak that the independent calculation has no term for: workspaces, Transformer Engine's placeholder
+/// gradients (theory_moe_cp.md B1) and, while logits stand, what the final norm keeps.
+std::int64_t leftOut(const nlohmann::json& parts, const ModelProgram& program, std::size_t stage)
+{
+    ReplayOptions options;
+    options.steps = 2;
+    options.mostEvents = 0;
+    const StageReplay replay = replayStage(program, program.stages[stage], options);
+    const auto ours = [&replay](TensorKind kind) { return replay.peakTensors[static_cast<std::size_t>(kind)].value; };
+    using enum TensorKind;
+    std::int64_t sum = ours(PlaceholderGradients) + ours(GemmWorkspace);
+    sum += parts.contains("workspaces") ? 0 : ours(CublasWorkspace);
+    const bool isAtLoss = program.stages.size() == 1 && ours(Logits) + ours(LogitsSoftmax) > 0;
+    if (isAtLoss && program.hasOwnState) {
+        const auto& runs = program.stages.front().chunks.front().runs;
+        const Tape& head = program.pieces[runs.back().piece].tape;
+        for (const Tape::Event& event : head.saved) {
+            sum += componentOf(event.kind) == Component::Activations ? event.bytes : 0;
+        }
+        const bool keepsInput = std::any_of(head.backward.begin(), head.backward.end(), [](const Tape::Event& event) {
+            return event.op == Tape::Op::Free && event.slot == Tape::input;
+        });
+        sum += keepsInput ? program.pieces[runs[runs.size() - 2].piece].tape.outputBytes : 0;
+    }
+    return sum;
 }
 
 } // namespace
@@ -163,22 +196,22 @@ double oracleTolerance(const accuracy::FrameworkCase& entry)
 void TestFrameworks::oracle_data()
 {
     QTest::addColumn<int>("index");
-    QTest::addColumn<double>("bytes");
+    QTest::addColumn<nlohmann::json>("row");
     std::ifstream file(HEADROOM_SHARED "/cases/frameworks.json");
     if (!file || cases().empty()) {
         QSKIP("the shared oracle cases are not here");
     }
-    std::map<std::string, double> peaks;
+    std::map<std::string, nlohmann::json> rows;
     const auto document = nlohmann::json::parse(file);
-    for (const auto& entry : document.at("cases")) {
-        peaks[entry.at("id")] = entry.at("allocated_peak_bytes").get<double>();
+    for (const auto& row : document.at("cases")) {
+        rows[row.at("id")] = row;
     }
     for (std::size_t i = 0; i < cases().size(); ++i) {
         const accuracy::FrameworkCase& entry = cases()[i];
         ModelProgram program;
-        if (peaks.contains(entry.id) && entry.missing.empty() && !entry.isFirstStep
+        if (rows.contains(entry.id) && entry.missing.empty() && !entry.isFirstStep
             && buildProgram(entry.plan, program)) {
-            QTest::newRow(entry.id.c_str()) << static_cast<int>(i) << peaks.at(entry.id);
+            QTest::newRow(entry.id.c_str()) << static_cast<int>(i) << rows.at(entry.id);
         }
     }
 }
@@ -186,21 +219,43 @@ void TestFrameworks::oracle_data()
 void TestFrameworks::oracle()
 {
     QFETCH(int, index);
-    QFETCH(double, bytes);
+    QFETCH(nlohmann::json, row);
+    const double bytes = row.at("allocated_peak_bytes");
     const accuracy::FrameworkCase& entry = cases()[static_cast<std::size_t>(index)];
     InstantEstimator estimator;
     std::vector<StageFootprint> stages;
     QVERIFY(estimator.run(entry.plan, stages).has_value());
-    double got = static_cast<double>(stages[fullestOf(stages)].peakAllocated.value);
+    const std::size_t fullest = fullestOf(stages);
+    double got = static_cast<double>(stages[fullest].peakAllocated.value);
     if (entry.plan.implementation.fusedLoss.value == "16bit" && entry.kind == "qlora") {
         // It counts the logits' own 16 bits in backward too, when the module has returned and dropped them.
         got += 2.0
             * static_cast<double>(entry.plan.batch.micro.value * entry.plan.batch.seq.value
                                   * entry.plan.model.vocab.value);
     }
+    ModelProgram program;
+    QVERIFY(buildProgram(entry.plan, program).has_value());
+    const double missing = static_cast<double>(leftOut(row.at("parts_bytes"), program, fullest));
+    const double difference = std::abs(got / bytes - 1), complete = std::abs(got / (bytes + missing) - 1);
+    ++m_rows;
+    m_near += difference <= 0.01 ? 1 : 0;
+    m_nearest += difference <= 0.001 ? 1 : 0;
+    m_completeNear += complete <= 0.01 ? 1 : 0;
+    m_completeNearest += complete <= 0.001 ? 1 : 0;
     const double tolerance = oracleTolerance(entry);
-    QVERIFY2(std::abs(got / bytes - 1) <= tolerance,
+    QVERIFY2(std::min(difference, complete) <= tolerance,
              (std::to_string(got) + " instead of " + std::to_string(bytes)).c_str());
+}
+
+/// Its figures are sums of the largest terms, so few rows are the same to 0.1 % before what it leaves out is added.
+void TestFrameworks::oracleTotals()
+{
+    if (m_rows == 0) {
+        QSKIP("the shared oracle cases are not here");
+    }
+    qInfo("of %d: within 1 %% %d, 0.1 %% %d; with the tensors it leaves out %d and %d", m_rows, m_near, m_nearest,
+          m_completeNear, m_completeNearest);
+    QVERIFY(10 * m_completeNear >= 7 * m_rows);
 }
 
 /// Weights and optimizer states have one meaning in both calculations: within 1 % of the peak for 95 % of the runs.
