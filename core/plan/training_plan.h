@@ -196,9 +196,18 @@ struct HardwarePlan
     Count computeCapability; ///< major version: 8 Ampere and Ada, 9 Hopper, 10 Blackwell
 };
 
-/// The canonical description of a training run: a plain value, copied, compared and diffed.
+/// The canonical description of a training run: a plain value, copied, compared and diffed. Copies and moves of its
+/// two hundred fields stand in one source file: written inline wherever a plan is copied, they are most of the
+/// compiling.
 struct TrainingPlan
 {
+    TrainingPlan();
+    TrainingPlan(const TrainingPlan& other);
+    TrainingPlan(TrainingPlan&& other) noexcept;
+    TrainingPlan& operator=(const TrainingPlan& other);
+    TrainingPlan& operator=(TrainingPlan&& other) noexcept;
+    ~TrainingPlan();
+
     Name framework; ///< id of the config format it was read from
     ModelPlan model;
     MoePlan moe;
