@@ -238,11 +238,6 @@ private:
     std::vector<FitKnob> m_knobs;
 };
 
-std::int64_t gpusPerReplica(const TrainingPlan& plan)
-{
-    return modelParallelSize(plan);
-}
-
 /// The stated global batch, which also mends a plan whose other terms contradict it.
 std::int64_t samplesPerStep(const TrainingPlan& plan)
 {
@@ -283,7 +278,7 @@ std::optional<std::vector<PlanEdit>> linkedEdits(const TrainingPlan& plan, std::
         }
     };
     const std::int64_t world = worldSize(plan);
-    const std::int64_t replica = gpusPerReplica(*changed);
+    const std::int64_t replica = modelParallelSize(*changed);
     if (constraints.keepGpus && world % replica != 0) {
         return std::nullopt;
     }

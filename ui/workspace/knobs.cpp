@@ -114,12 +114,6 @@ TrainingPlan withValue(Knob knob, const TrainingPlan& plan, std::int64_t value)
     return changed;
 }
 
-/// GPUs that hold one copy of the model.
-std::int64_t gpusPerCopy(const TrainingPlan& plan)
-{
-    return modelParallelSize(plan);
-}
-
 /// The ranks of a stage hold the experts in groups of their own.
 std::optional<Text> expertObjection(const TrainingPlan& plan)
 {
@@ -138,12 +132,12 @@ std::optional<Text> linkObjection(Knob knob, const TrainingPlan& plan, const Tra
 {
     TrainingPlan followed = changed;
     if (links.keepGpuCount && splitsModel(knob)) {
-        const std::int64_t world = dataParallelSize(plan) * gpusPerCopy(plan);
-        if (world % gpusPerCopy(changed) != 0) {
+        const std::int64_t world = dataParallelSize(plan) * modelParallelSize(plan);
+        if (world % modelParallelSize(changed) != 0) {
             return Text(HEADROOM_TR("core", "%1 GPUs cannot be divided into groups of %2"),
-                        {text(world), text(gpusPerCopy(changed))});
+                        {text(world), text(modelParallelSize(changed))});
         }
-        followed.parallel.dp.set(world / gpusPerCopy(changed), Origin{OriginKind::Edited, 0, nullptr});
+        followed.parallel.dp.set(world / modelParallelSize(changed), Origin{OriginKind::Edited, 0, nullptr});
     }
     if (links.keepGlobalBatch && knob != Knob::Accumulation) {
         const std::int64_t samples
@@ -277,7 +271,7 @@ std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_
     std::vector<PlanEdit> edits{{std::string(knobField(knob)), text(value)}};
     TrainingPlan changed = withValue(knob, plan, value);
     if (links.keepGpuCount && splitsModel(knob)) {
-        const std::int64_t dataParallel = dataParallelSize(plan) * gpusPerCopy(plan) / gpusPerCopy(changed);
+        const std::int64_t dataParallel = dataParallelSize(plan) * modelParallelSize(plan) / modelParallelSize(changed);
         changed = withValue(Knob::DataParallel, changed, dataParallel);
         edits.push_back({std::string(knobField(Knob::DataParallel)), text(dataParallel)});
     }
@@ -296,7 +290,7 @@ std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_
     }
     // A stated number of GPUs follows the split, or the file would contradict itself.
     if (plan.parallel.world.isStated() && changed.parallel.dp.isStated()) {
-        const std::int64_t world = dataParallelSize(changed) * gpusPerCopy(changed);
+        const std::int64_t world = dataParallelSize(changed) * modelParallelSize(changed);
         if (world != plan.parallel.world.value) {
             edits.push_back({"parallel.world", text(world)});
         }
