@@ -1412,18 +1412,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>设备占用</translation>
     </message>
     <message>
-        <source>an encoder is placed on first_stage, own_stages or every_stage, not on %1</source>
-        <translation>编码器只能放在 first_stage、own_stages 或 every_stage，不能是 %1</translation>
-    </message>
-    <message>
-        <source>an encoder on stages of its own needs the 1F1B or the GPipe schedule</source>
-        <translation>编码器独占流水级时需要 1F1B 或 GPipe 调度</translation>
-    </message>
-    <message>
-        <source>the encoder&apos;s tensor parallel size %1 is above the language model&apos;s, %2</source>
-        <translation>编码器的张量并行 %1 大于语言模型的 %2</translation>
-    </message>
-    <message>
         <source>%1 layers cannot be split over %2 pipeline stages as asked</source>
         <translation>%1 层无法按要求划分到 %2 个流水级</translation>
     </message>
