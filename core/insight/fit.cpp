@@ -14,8 +14,9 @@ namespace {
 /// Values of a knob that pairs are made of: more of them would not end in time.
 constexpr std::size_t valuesInPairs = 10;
 constexpr std::size_t mostPairs = 12;
-/// What takes more of the limit than this is asked of the exact engine: allocator rounding could tip it.
-constexpr double nearLimit = 0.97;
+/// What takes more of the limit than this is asked of the exact engine: fragments of the allocator's segments can tip
+/// it.
+constexpr double nearLimit = 0.88;
 
 class Search
 {
@@ -34,11 +35,13 @@ public:
         if (auto now = estimated(*m_question.plan); !now) {
             return tl::unexpected(std::move(now.error()));
         }
-        m_plan = *m_question.plan;
-        FitProposal asItIs;
-        asItIs.peak = m_footprint.fullest().device;
-        m_answer.fits = fits(asItIs);
-        m_answer.peak = asItIs.peak;
+        // The plan itself is told as the exact engine has it, wherever it stands: the verdict says the same.
+        if (m_question.exact != nullptr) {
+            ++m_answer.estimates;
+            static_cast<void>(m_question.exact(*m_question.plan, m_question.calibration, m_footprint));
+        }
+        m_answer.peak = m_footprint.fullest().device;
+        m_answer.fits = m_answer.peak <= m_limit;
         if (m_answer.fits) {
             return std::move(m_answer);
         }

@@ -4,6 +4,7 @@
 #include "footprint/estimate.h"
 #include "panels/fit_panel.h"
 #include "panels/notices.h"
+#include "replay/replay.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
@@ -134,10 +135,13 @@ void AnswersTest::everyProposalFits()
         const QString shown = rows.index(row, FitPanel::Peak).data().toString();
         fit()->apply(row);
         QVERIFY(!difference(start, workspace().plan()).empty());
-        Footprint footprint;
-        QVERIFY(estimateInstantly(workspace().plan(), {}, footprint).has_value());
-        QCOMPARE(shown, gibText(footprint.fullest().device));
-        QVERIFY2(footprint.fullest().device.value <= gib(7).value * 95 / 100,
+        Footprint instant, exact;
+        QVERIFY(estimateInstantly(workspace().plan(), {}, instant).has_value());
+        QVERIFY(replay(workspace().plan(), {}, exact).has_value());
+        // The replay has the last word where little is left.
+        const bool isNarrow = instant.fullest().device.value > gib(7).value * 95 / 100 * 88 / 100;
+        QCOMPARE(shown, gibText((isNarrow ? exact : instant).fullest().device));
+        QVERIFY2(exact.fullest().device.value <= gib(7).value * 95 / 100,
                  qPrintable(rows.index(row, FitPanel::Change).data().toString()));
         workspace().undoStack().undo();
         QVERIFY(QTest::qWaitFor([this] { return fit()->isCurrent(); }, 20'000));
