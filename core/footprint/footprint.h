@@ -31,7 +31,7 @@ struct Calibration
     std::optional<double> k;
     double activations = 1; ///< measured by estimated activations, logits not among them (theory.md 9.1, 9.2)
     Bytes offset; ///< what else is allocated in every phase beyond the estimate
-    std::optional<CalibrationSpread> spread; ///< of the two; none where nothing was measured
+    std::optional<CalibrationSpread> spread = {}; ///< of the two; none where nothing was measured
 
     [[nodiscard]] bool scalesTapes() const { return activations != 1 || offset.value != 0; }
     friend bool operator==(const Calibration&, const Calibration&) = default;
