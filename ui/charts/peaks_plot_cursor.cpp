@@ -14,7 +14,7 @@ namespace headroom {
 namespace {
 
 constexpr double clickReach = 14; // pixels from a point that still mean it
-constexpr std::size_t mostAddedRows = 8; // a box of a hundred ranks would cover the chart
+constexpr std::size_t mostAddedRows = 4; // a box of a hundred ranks would cover the chart
 
 QString signedText(Metric metric, double difference)
 {
@@ -171,10 +171,11 @@ std::vector<ReadoutItem::Row> PeaksPlot::rowsAt(std::int64_t step) const
 std::vector<ReadoutItem::Row> PeaksPlot::differenceRows(std::int64_t a, std::int64_t b) const
 {
     std::vector<ReadoutItem::Row> rows;
+    std::size_t added = 0;
     for (const Drawn& drawn : m_drawn) {
         const auto i = isShown(drawn) ? drawn.line->holdLast(a) : std::nullopt;
         const auto k = i ? drawn.line->holdLast(b) : std::nullopt;
-        if (k && (drawn.channel.isShownAtFirst() || rows.size() < mostAddedRows))
+        if (k && (drawn.channel.isShownAtFirst() || added++ < mostAddedRows))
             rows.push_back({drawn.color, drawn.name, differenceText({drawn.line->bytes[*k] - drawn.line->bytes[*i]})});
     }
     // Also while their strips are put away: a change of speed is half the answer.
