@@ -76,6 +76,7 @@ private slots:
     void filesAreRecognisedByContent_data();
     void filesAreRecognisedByContent();
     void aLogsArgumentsAreAPlan();
+    void aLogAfterItsConfigBringsTheModel();
     void openingIsCancelled();
     void exportPaths();
     void modelAndGpuOfTheUserAreNotExported();
@@ -369,6 +370,32 @@ void WorkspaceTest::aLogsArgumentsAreAPlan()
     QTRY_VERIFY(workspace.footprint() != nullptr);
     QCOMPARE(workspace.plan().model.layers.value, 24);
     QCOMPARE(workspace.plan().model.layers.origin.line, 5);
+}
+
+void WorkspaceTest::aLogAfterItsConfigBringsTheModel()
+{
+    const QString config = write(QStringLiteral("parallel.yaml"), "train:\n  micro_batch_size: 4\n");
+    const QString log = write(QStringLiteral("late.log"),
+                              "------------------------ arguments ------------------------\n"
+                              "  hidden_size ..................................... 1024\n"
+                              "  micro_batch_size ................................ 2\n"
+                              "  num_attention_heads ............................. 16\n"
+                              "  num_layers ...................................... 24\n"
+                              "  padded_vocab_size ............................... 50304\n"
+                              "  seq_length ...................................... 1024\n"
+                              "-------------------- end of arguments ---------------------\n"
+                              "phase=forward step=1 peak_alloc=1GiB\n");
+    Workspace workspace(m_library);
+    workspace.open({config});
+    QTRY_VERIFY(workspace.config() != nullptr);
+    QVERIFY(workspace.footprint() == nullptr);
+    workspace.turnKnob(Knob::MicroBatch, 8);
+    workspace.open({log});
+    QTRY_VERIFY(workspace.footprint() != nullptr);
+    QCOMPARE(workspace.plan().model.layers.value, 24);
+    // The config wins over the log, and what the user has turned over both.
+    QCOMPARE(workspace.original().plan.batch.micro.value, 4);
+    QCOMPARE(workspace.plan().batch.micro.value, 8);
 }
 
 void WorkspaceTest::openingIsCancelled()

@@ -140,6 +140,8 @@ void Workspace::take(const OpenedFiles& files)
         return;
     }
     m_openProblems = files.problems;
+    // A config that came before its log may still need the model that the log's arguments describe.
+    const bool lacksModel = files.log && files.log->plan && !plan().model.layers.isKnown();
     if (files.log) {
         m_log = files.log;
         m_follow->watch(*m_log);
@@ -150,7 +152,7 @@ void Workspace::take(const OpenedFiles& files)
     if (files.model && m_config && !files.config) {
         // The config stays what it is; the model is a change the user can undo.
         useModel(files.model->plan, fileName(files.model->path));
-    } else if (files.model || files.config || (files.log && !m_config && !m_model)) {
+    } else if (files.model || files.config || (files.log && (lacksModel || (!m_config && !m_model)))) {
         takeFiles(files);
     }
     recompute();
