@@ -282,7 +282,10 @@ std::optional<std::vector<PlanEdit>> linkedEdits(const TrainingPlan& plan, std::
     if (constraints.keepGpus && world % replica != 0) {
         return std::nullopt;
     }
-    const std::int64_t data = constraints.keepGpus ? world / replica : dataParallelSize(plan);
+    const bool choosesCopies = std::ranges::find(primary, "parallel.dp", &PlanEdit::field) != primary.end();
+    const std::int64_t data = constraints.keepGpus ? world / replica
+        : choosesCopies                            ? changed->parallel.dp.value
+                                                   : dataParallelSize(plan);
     if (changed->parallel.dp.isStated()
         || (!changed->parallel.world.isStated() && data != dataParallelSize(*changed))) {
         follow("parallel.dp", changed->parallel.dp, data);

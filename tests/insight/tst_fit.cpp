@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <set>
 
 using namespace headroom;
 
@@ -282,6 +283,26 @@ private slots:
         const auto smaller = edited(plan, fewest->edits);
         QVERIFY(worldSize(*smaller) <= worldSize(plan));
         QVERIFY(peakOf(*smaller) <= question.limit());
+    }
+
+    /// A model of 0.35 B parameters takes 18 bytes of each and fits one GPU, whatever copies of it the plan has.
+    void fewestGpusHaveFewerCopies()
+    {
+        const TrainingPlan plan
+            = planOf("model.layers=24 model.hidden=1024 model.heads=16 model.vocab=50304 batch.seq=1024 batch.micro=1 "
+                     "batch.accum=2 parallel.tp=1 parallel.pp=2 parallel.dp=4");
+        FitQuestion question = questionOf(plan, 80);
+        question.constraints.keepGlobalBatch = true;
+        const auto fewest = fewestGpus(question);
+        QVERIFY(fewest.has_value());
+        std::set<std::string> fields;
+        for (const PlanEdit& edit : fewest->edits) {
+            QVERIFY2(fields.insert(edit.field).second, edit.field.c_str());
+        }
+        const auto changed = edited(plan, fewest->edits);
+        QVERIFY(changed);
+        QCOMPARE(worldSize(*changed), std::int64_t{1});
+        QCOMPARE(microBatchesPerStep(*changed), std::int64_t{8}); // the global batch stays
     }
 
     void isQuick()
