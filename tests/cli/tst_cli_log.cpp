@@ -49,6 +49,8 @@ private slots:
 private:
     void write(const QString& name, const QByteArray& bytes, QIODevice::OpenMode mode = QIODevice::WriteOnly);
     void prepare(QProcess& process);
+    /// Whether the text comes within ten seconds; `out` has all that came.
+    static bool prints(QProcess& process, QByteArray& out, const QByteArray& text);
     QByteArray run(const QStringList& arguments, int code = 0);
 
     std::unique_ptr<QTemporaryDir> m_folder;
@@ -147,6 +149,15 @@ void TestCliLog::refusesTwoOutputs()
     QVERIFY2(m_errors.contains("--csv") || m_errors.contains("--json"), m_errors);
 }
 
+bool TestCliLog::prints(QProcess& process, QByteArray& out, const QByteArray& text)
+{
+    for (int i = 0; i < 100 && !out.contains(text); ++i) {
+        process.waitForReadyRead(100);
+        out += process.readAllStandardOutput();
+    }
+    return out.contains(text);
+}
+
 /// Prints what is written while it runs, and ends when it is asked to.
 void TestCliLog::follows()
 {
@@ -155,16 +166,9 @@ void TestCliLog::follows()
     prepare(process);
     process.start(QStringLiteral(HEADROOM_CLI), {"log", "grow.log", "--follow", "--interval", "0.05"});
     QByteArray out;
-    const auto waitFor = [&](const QByteArray& text) {
-        for (int i = 0; i < 100 && !out.contains(text); ++i) {
-            process.waitForReadyRead(100);
-            out += process.readAllStandardOutput();
-        }
-        return out.contains(text);
-    };
-    QVERIFY2(waitFor("grow.log,1,1,forward"), out);
+    QVERIFY2(prints(process, out, "grow.log,1,1,forward"), out);
     write(QStringLiteral("grow.log"), "phase=backward step=2 peak_alloc=2GiB\n", QIODevice::Append);
-    QVERIFY2(waitFor("grow.log,2,2,backward,,2147483648"), out);
+    QVERIFY2(prints(process, out, "grow.log,2,2,backward,,2147483648"), out);
     process.terminate();
     QVERIFY(process.waitForFinished(10000));
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
@@ -181,18 +185,11 @@ void TestCliLog::followsAFolder()
     prepare(process);
     process.start(QStringLiteral(HEADROOM_CLI), {"log", "ranks", "--follow", "--interval", "0.05"});
     QByteArray out;
-    const auto waitFor = [&](const QByteArray& text) {
-        for (int i = 0; i < 100 && !out.contains(text); ++i) {
-            process.waitForReadyRead(100);
-            out += process.readAllStandardOutput();
-        }
-        return out.contains(text);
-    };
-    QVERIFY2(waitFor("rank0.log,1,1,forward,0,1073741824"), out);
+    QVERIFY2(prints(process, out, "rank0.log,1,1,forward,0,1073741824"), out);
     write(QStringLiteral("ranks/rank1.log"), "phase=forward step=1 peak_alloc=3GiB\n");
-    QVERIFY2(waitFor("rank1.log,1,1,forward,1,3221225472"), out);
+    QVERIFY2(prints(process, out, "rank1.log,1,1,forward,1,3221225472"), out);
     write(QStringLiteral("ranks/rank0.log"), "phase=backward step=1 peak_alloc=2GiB\n", QIODevice::Append);
-    QVERIFY2(waitFor("rank0.log,2,1,backward,0,2147483648"), out);
+    QVERIFY2(prints(process, out, "rank0.log,2,1,backward,0,2147483648"), out);
     process.terminate();
     QVERIFY(process.waitForFinished(10000));
     QCOMPARE(process.exitCode(), 0);

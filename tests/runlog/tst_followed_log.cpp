@@ -1,41 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/followed_log.h"
 #include "runlog/read_log.h"
+#include "runlog/written_log.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <fstream>
-
 using namespace headroom;
+using namespace headroom::test;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string line(int step, double gib = 1)
-{
-    return "phase=forward step=" + std::to_string(step) + " peak_alloc=" + std::to_string(gib) + "GiB\n";
-}
-
-std::string lines(int first, int last)
-{
-    std::string text;
-    for (int step = first; step <= last; ++step) {
-        text += line(step);
-    }
-    return text;
-}
-
-void write(const fs::path& path, const std::string& bytes)
-{
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-void append(const fs::path& path, const std::string& bytes)
-{
-    std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
-}
 
 } // namespace
 

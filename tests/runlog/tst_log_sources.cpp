@@ -3,6 +3,7 @@
 #include "runlog/log_files.h"
 #include "runlog/read_log.h"
 #include "runlog/unpack.h"
+#include "runlog/written_log.h"
 
 #include <QDir>
 #include <QFile>
@@ -18,6 +19,7 @@
 #include <sys/resource.h>
 
 using namespace headroom;
+using namespace headroom::test;
 
 namespace {
 
@@ -28,30 +30,6 @@ constexpr std::uintmax_t sparseBytes = std::uintmax_t{1} << 30;
 #else
 constexpr std::uintmax_t sparseBytes = std::uintmax_t{10} << 30;
 #endif
-
-std::string line(int step, double gib = 1)
-{
-    return "phase=forward step=" + std::to_string(step) + " peak_alloc=" + std::to_string(gib) + "GiB\n";
-}
-
-std::string lines(int first, int last)
-{
-    std::string text;
-    for (int step = first; step <= last; ++step) {
-        text += line(step);
-    }
-    return text;
-}
-
-void write(const fs::path& path, const std::string& bytes)
-{
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
-
-void append(const fs::path& path, const std::string& bytes)
-{
-    std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
-}
 
 std::string gzip(const std::string& text)
 {
