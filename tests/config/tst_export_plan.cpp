@@ -181,7 +181,8 @@ void TestExportPlan::writesOnlyWhatMatters_data()
            "parallel.world=16"
         << "megatron-args"
         << "#!/bin/bash\n# A run.\ntorchrun \\\n    --nnodes 2 \\\n    --nproc_per_node 8 \\\n    pretrain_gpt.py \\\n"
-           "    --num-layers 24 \\\n    --hidden-size 1024 \\\n    --num-attention-heads 16 \\\n    --vocab-size 50257 \\\n"
+           "    --num-layers 24 \\\n    --hidden-size 1024 \\\n    --num-attention-heads 16 \\\n    --vocab-size 50257 "
+           "\\\n"
            "    --max-position-embeddings 1024 \\\n    --micro-batch-size 8 \\\n    --seq-length 1024\n";
 }
 
