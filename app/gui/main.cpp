@@ -3,16 +3,14 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "window/file_commands.h"
+#include "window/language.h"
 #include "window/main_window.h"
 #include "window/settings.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
-#include <QLibraryInfo>
-#include <QLocale>
 #include <QSettings>
 #include <QStandardPaths>
-#include <QTranslator>
 
 #include <cstdio>
 #include <cstdlib>
@@ -87,28 +85,14 @@ Options parse(const QApplication& application)
     if (parser.isSet(size) && !(options.size = sizeFrom(parser.value(size))).isValid()) {
         refuse(QStringLiteral("“%1” is not a size such as 1600x1000").arg(parser.value(size)));
     }
+    if (parser.isSet(language) && !speaks(options.language)) {
+        refuse(QStringLiteral("“%1” is not a language of Headroom: %2")
+                   .arg(options.language, languages().join(QStringLiteral(", "))));
+    }
     if (parser.isSet(theme) && !(options.theme = themeNamed(parser.value(theme)))) {
         refuse(QStringLiteral("“%1” is not a theme: light, dark or system").arg(parser.value(theme)));
     }
     return options;
-}
-
-void loadTranslations(QApplication& application, const QString& language)
-{
-    const QLocale locale = language.isEmpty() ? QLocale() : QLocale(language);
-    QLocale::setDefault(locale);
-    auto* qt = new QTranslator(&application);
-    if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
-                 QLibraryInfo::path(QLibraryInfo::TranslationsPath))) {
-        QApplication::installTranslator(qt);
-    }
-    // English first: it has the plural forms of what another language leaves untranslated.
-    for (const QLocale& each : {QLocale(QLocale::English), locale}) {
-        auto* own = new QTranslator(&application);
-        if (own->load(each, QStringLiteral("headroom"), QStringLiteral("_"), QStringLiteral(":/i18n"))) {
-            QApplication::installTranslator(own);
-        }
-    }
 }
 
 } // namespace
@@ -128,7 +112,8 @@ int main(int argc, char* argv[])
         QStandardPaths::setTestModeEnabled(true);
         QSettings().clear();
     }
-    loadTranslations(application, options.language);
+    useLanguage(application,
+                options.language.isEmpty() ? Settings::value(Preference::Language).toString() : options.language);
     applyTheme(application,
                options.theme.value_or(
                    themeNamed(Settings::value(Preference::Theme).toString()).value_or(ThemeChoice::System)));

@@ -4369,6 +4369,30 @@ Open a log and its config to have both compared.</source>
     </message>
 </context>
 <context>
+    <name>headroom::LanguageMenu</name>
+    <message>
+        <source>English</source>
+        <extracomment>The name of this language in this language.</extracomment>
+        <translation>简体中文</translation>
+    </message>
+    <message>
+        <source>Languag&amp;e</source>
+        <translation>语言(&amp;E)</translation>
+    </message>
+    <message>
+        <source>&amp;System</source>
+        <translation>跟随系统(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Speaks the language of the desktop from the next start</source>
+        <translation>下次启动时使用桌面的语言</translation>
+    </message>
+    <message>
+        <source>Speaks %1 from the next start</source>
+        <translation>下次启动时使用%1</translation>
+    </message>
+</context>
+<context>
     <name>headroom::LogPanel</name>
     <message>
         <source>Match case</source>
@@ -4533,6 +4557,10 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
     <message>
         <source>Speed</source>
         <translation>速度</translation>
+    </message>
+    <message>
+        <source>The language changes when Headroom starts again.</source>
+        <translation>语言将在 Headroom 下次启动时改变。</translation>
     </message>
 </context>
 <context>

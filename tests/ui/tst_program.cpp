@@ -55,6 +55,7 @@ void ProgramTest::refusesWhatItDoesNotKnow_data()
     QTest::addColumn<QStringList>("arguments");
     QTest::newRow("size") << QStringList{QStringLiteral("--size"), QStringLiteral("big")};
     QTest::newRow("half a size") << QStringList{QStringLiteral("--size"), QStringLiteral("1600x")};
+    QTest::newRow("language") << QStringList{QStringLiteral("--language"), QStringLiteral("tlh")};
     QTest::newRow("theme") << QStringList{QStringLiteral("--theme"), QStringLiteral("pink")};
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_document.h"
+#include "panels/notices.h"
 #include "theme/theme.h"
 #include "window/main_window.h"
+#include "window/settings.h"
 #include "workspace/wording.h"
 
 #include <QAbstractButton>
@@ -179,6 +181,7 @@ private slots:
     void mnemonicsAreLeftOut_data();
     void mnemonicsAreLeftOut();
     void menusSpeakChinese();
+    void languagesAreChosenByTheirOwnNames();
     void startPageSpeaksChinese();
     void verdictFindingAndProblemSpeakChinese();
     void nothingShownStaysEnglish();
@@ -330,6 +333,23 @@ void TranslationTest::menusSpeakChinese()
     }
 }
 
+void TranslationTest::languagesAreChosenByTheirOwnNames()
+{
+    MainWindow window(Library::load(), {});
+    auto* chinese = window.findChild<QAction*>(QStringLiteral("languageAction.zh_CN"));
+    auto* english = window.findChild<QAction*>(QStringLiteral("languageAction.en"));
+    auto* system = window.findChild<QAction*>(QStringLiteral("languageAction."));
+    QVERIFY(chinese != nullptr && english != nullptr && system != nullptr);
+    QCOMPARE(chinese->text(), QStringLiteral("简体中文"));
+    QCOMPARE(english->text(), QStringLiteral("English"));
+    QVERIFY(system->isChecked());
+    chinese->trigger();
+    QCOMPARE(Settings::value(Preference::Language).toString(), QStringLiteral("zh_CN"));
+    QVERIFY(isChinese(window.messageBar().text()));
+    system->trigger();
+    QCOMPARE(Settings::value(Preference::Language).toString(), QString());
+}
+
 void TranslationTest::startPageSpeaksChinese()
 {
     const MainWindow window(Library::load(), loadSamples(HEADROOM_SAMPLES));
@@ -387,6 +407,7 @@ void TranslationTest::nothingShownStaysEnglish()
     for (const std::string& phase : window.workspace().log()->run->phaseNames) {
         shown.removeAll(toQString(phase));
     }
+    shown.removeAll(QStringLiteral("English")); // a language is named in itself
     for (const Message& message : m_messages) {
         if (staysAsItIs(message.source)
             || !message.source.contains(QRegularExpression(QStringLiteral("[A-Za-z]{3}")))) {

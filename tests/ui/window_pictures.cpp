@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT]: every tab of the window with a sample open, to be looked at.
+// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE]: every tab of the window with a sample open, to be
+// looked at.
 #include "theme/theme.h"
 #include "window/file_commands.h"
+#include "window/language.h"
 #include "window/main_window.h"
 #include "window/workbench.h"
 #include "workspace/library.h"
@@ -40,6 +42,7 @@ int main(int argc, char** argv)
     const QDir folder(arguments.value(1, QStringLiteral(".")));
     const bool isDark = arguments.value(2) == QLatin1String("dark");
     const QStringList size = arguments.value(3, QStringLiteral("1280x800")).split(u'x');
+    useLanguage(application, arguments.value(4, QStringLiteral("en")));
     applyTheme(application, isDark ? ThemeChoice::Dark : ThemeChoice::Light);
     MainWindow window(Library::load(), {});
     window.resize(size.value(0).toInt(), size.value(1).toInt());
@@ -58,9 +61,8 @@ int main(int argc, char** argv)
     for (int i = 0; i < workbench.tabs()->count(); ++i) {
         workbench.tabs()->setCurrentIndex(i);
         QTest::qWait(700);
-        QString title = workbench.tabs()->tabText(i);
-        title.remove(QRegularExpression(QStringLiteral("[^A-Za-z]")));
-        window.grab().save(folder.filePath(QStringLiteral("tab%1-%2.png").arg(i).arg(title)));
+        const QString name = workbench.tabs()->widget(i)->objectName();
+        window.grab().save(folder.filePath(QStringLiteral("tab%1-%2.png").arg(i).arg(name)));
     }
     return 0;
 }

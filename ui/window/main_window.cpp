@@ -67,6 +67,9 @@ MainWindow::MainWindow(std::shared_ptr<const Library> library, const std::vector
     makeCentre(samples);
     auto* menus = new Menus(*this, *m_actions, *m_recent, samples, m_workbench->panelActions());
     connect(menus, &Menus::pathsChosen, m_files, &FileCommands::openPaths);
+    connect(menus, &Menus::languageChosen, this, [this] {
+        m_messages->showMessage(Severity::Note, tr("The language changes when Headroom starts again."));
+    });
     makeToolBar();
     makeStatusBar();
     connectCommands();

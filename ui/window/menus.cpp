@@ -2,6 +2,7 @@
 #include "window/menus.h"
 
 #include "window/actions.h"
+#include "window/language.h"
 #include "workspace/recent_files.h"
 
 #include <QAction>
@@ -107,6 +108,9 @@ void Menus::addView(const QList<QAction*>& panels)
     for (const Command command : {Command::ThemeSystem, Command::ThemeLight, Command::ThemeDark}) {
         theme->addAction(m_actions[command]);
     }
+    auto* language = new LanguageMenu(view);
+    connect(language, &LanguageMenu::chosen, this, &Menus::languageChosen);
+    view->addMenu(language);
     QMenu* panelMenu = view->addMenu(tr("&Panels"));
     panelMenu->addActions(panels);
     view->addAction(m_actions[Command::ResetLayout]);

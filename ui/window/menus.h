@@ -16,7 +16,7 @@ namespace headroom {
 class Actions;
 class RecentFiles;
 
-/// The menu bar, with the menus that are made from data: samples and recent files.
+/// The menu bar, with the menus that are made from data: samples, recent files and languages.
 class Menus : public QObject
 {
     Q_OBJECT
@@ -28,6 +28,7 @@ public:
 
 signals:
     void pathsChosen(const QStringList& paths);
+    void languageChosen();
 
 private:
     void addFile(const std::vector<Sample>& samples);

@@ -18,8 +18,9 @@ struct Entry
 };
 
 /// In the order of Preference.
-constexpr std::array<Entry, 4> entries{{
+constexpr std::array<Entry, 5> entries{{
     {"view/theme", [] { return QVariant(QStringLiteral("system")); }},
+    {"view/language", [] { return QVariant(QString()); }},
     {"window/geometry", [] { return QVariant(); }},
     {"window/panels", [] { return QVariant(); }},
     {"files/lastFolder", [] { return QVariant(QDir::homePath()); }},

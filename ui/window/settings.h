@@ -6,7 +6,7 @@
 namespace headroom {
 
 /// What the window remembers from one start to the next. What is open is no setting.
-enum class Preference { Theme, WindowGeometry, PanelLayout, LastFolder };
+enum class Preference { Theme, Language, WindowGeometry, PanelLayout, LastFolder };
 
 /// Kept as an INI file in the user's configuration folder; organisation and application name are the application's.
 class Settings
