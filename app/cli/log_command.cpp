@@ -4,8 +4,7 @@
 #include "log_report.h"
 
 #include "runlog/anchor_scan.h"
-#include "runlog/followed_log.h"
-#include "runlog/log_files.h"
+#include "runlog/followed_logs.h"
 #include "runlog/read_log.h"
 #include "units/number.h"
 
@@ -16,6 +15,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -82,74 +82,36 @@ class Follower
 public:
     Follower(const Options& options, const AnchorSet& anchors)
         : m_options(options)
-        , m_anchors(anchors)
+        , m_logs({options.paths.begin(), options.paths.end()}, &anchors)
     {
     }
 
     Result<void> poll()
     {
-        if (auto found = findFiles(); !found) {
-            return found;
+        if (const auto isNew = m_logs.poll(); !isNew) {
+            return tl::unexpected(isNew.error());
         }
-        for (Followed& file : m_files) {
-            const auto change = file.log->poll();
-            if (!change) {
-                return tl::unexpected(change.error());
-            }
-            print(file, change->firstRecord);
+        for (const FollowedLogs::File& file : m_logs.files()) {
+            print(file);
         }
         std::fflush(stdout);
         return {};
     }
 
 private:
-    struct Followed
+    void print(const FollowedLogs::File& file)
     {
-        std::string name;
-        std::unique_ptr<FollowedLog> log;
-        std::size_t problems = 0; ///< told already
-    };
-
-    Result<void> findFiles()
-    {
-        for (const std::string& path : m_options.paths) {
-            std::error_code error;
-            if (!std::filesystem::is_directory(path, error)) {
-                add(path, -1);
-                continue;
-            }
-            const std::vector<std::filesystem::path> folder{path};
-            const auto files = listLogFiles(folder);
-            if (!files) {
-                return tl::unexpected(files.error());
-            }
-            for (const LogFile& file : *files) {
-                if (file.readable && !file.unpacked && !file.isEventFile) { // packed files do not grow
-                    add(file.name, file.rank);
-                }
-            }
-        }
-        return {};
-    }
-
-    void add(const std::string& name, std::int32_t rank)
-    {
-        if (std::ranges::find(m_files, name, &Followed::name) == m_files.end()) {
-            m_files.push_back({name, std::make_unique<FollowedLog>(name, &m_anchors, rank)});
-        }
-    }
-
-    void print(Followed& file, std::size_t firstRecord)
-    {
-        const Run& known = file.log->run();
-        printProblems({known.problems.begin() + static_cast<std::ptrdiff_t>(file.problems), known.problems.end()});
-        file.problems = known.problems.size();
+        const Run& known = file.run();
+        std::size_t& told = m_problemsTold[file.name];
+        told = std::min(told, known.problems.size()); // a file that was read again has its own
+        printProblems({known.problems.begin() + static_cast<std::ptrdiff_t>(told), known.problems.end()});
+        told = known.problems.size();
         if (!m_options.json) {
-            printLogCsv(known, firstRecord, !m_hasHeader);
+            printLogCsv(known, file.firstNew, !m_hasHeader);
             m_hasHeader = true;
             return;
         }
-        for (std::size_t i = firstRecord; i < known.size(); ++i) {
+        for (std::size_t i = file.firstNew; i < known.size(); ++i) {
             Json record = recordJson(known, i);
             record["phase"] = known.phaseNames[known.phase[i]];
             fmt::print("{}\n", record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -157,8 +119,8 @@ private:
     }
 
     const Options& m_options;
-    const AnchorSet& m_anchors;
-    std::vector<Followed> m_files;
+    FollowedLogs m_logs;
+    std::map<std::string, std::size_t> m_problemsTold; ///< by file
     bool m_hasHeader = false;
 };
 

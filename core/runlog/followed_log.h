@@ -6,9 +6,20 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace headroom {
+
+/// How far a file has been read.
+struct LogPlace
+{
+    FileState file; ///< as it was; of a file that was truncated nothing but its name
+    std::int64_t bytes = 0;
+    std::int64_t lineFeeds = 0; ///< among those bytes but the last
+    std::string last; ///< of those bytes: others there mean another content
+};
 
 /// A log that is still being written. Each poll reads what has been added since the last, whole lines only, so a writer
 /// that dies in the middle of a line loses no one else's. A file that was truncated or written anew is read from its
@@ -18,7 +29,9 @@ class FollowedLog
 {
 public:
     /// The formats must outlive the log; null: the built-in ones. `rank`: of records that name none; -1: it is unknown.
-    explicit FollowedLog(std::filesystem::path path, const AnchorSet* anchors = nullptr, std::int32_t rank = -1);
+    /// `start`: what another log has read of the file that is there now, see placeIn.
+    explicit FollowedLog(std::filesystem::path path, const AnchorSet* anchors = nullptr, std::int32_t rank = -1,
+                         LogPlace start = {});
 
     struct Change
     {
@@ -32,16 +45,16 @@ public:
     /// Everything read so far, without what only a whole log tells (see conclude). Records that wait for the step of a
     /// later line have the last one known.
     [[nodiscard]] const Run& run() const { return *m_run; }
+    /// Whether the file is the one this log reads, under another name, or a copy of it: rotation makes such.
+    [[nodiscard]] bool isReading(const FileState& file) const;
+    /// How far this log has read the file before it was renamed, or copied and truncated; none: it is another.
+    [[nodiscard]] std::optional<LogPlace> placeIn(const FileState& file) const;
 
 private:
-    struct Identity
-    {
-        std::uint64_t device = 0, inode = 0;
-        friend bool operator==(const Identity&, const Identity&) = default;
-    };
-
     [[nodiscard]] Result<void> openAgain(Change& change);
     void readAdded(bool toTheEnd, bool isFinished = false);
+    void leave(FileState file);
+    [[nodiscard]] LogPlace place(FileState file) const;
     [[nodiscard]] bool wasRewritten(std::int64_t size);
     [[nodiscard]] std::int64_t endOfWholeLines(std::int64_t size);
     [[nodiscard]] std::int64_t beforeOpenBlock(std::int64_t end);
@@ -54,9 +67,12 @@ private:
     AnchorScan m_search;
     RunAssembler m_assembler;
     Run* m_run = nullptr;
-    FileBytes m_bytes;
-    Identity m_identity;
-    bool m_isOpen = false;
+    std::unique_ptr<FileBytes> m_bytes; ///< null: it isn't open
+    FileState m_file; ///< when it was opened
+    LogPlace m_start;
+    std::optional<LogPlace> m_left; ///< the content read before this one
+    std::unique_ptr<FileBytes> m_leftBytes; ///< keeps its inode from being used again
+    std::int64_t m_linesBefore = 0; ///< of the contents before
     std::int64_t m_end = 0; ///< bytes read: 0 or behind a line feed
     bool m_endsInsideLine = false; ///< what was read of a finished file does
     bool m_countsLast = false; ///< the run's lines have the one whose line feed the next piece begins with

@@ -36,8 +36,47 @@ Text openingFailed(int error)
     }
 }
 
-/// Looks at one file. A file that can't be opened is a failure when the user named it.
-LogFile inspect(const std::string& name, int& error)
+struct Signature
+{
+    std::string_view bytes;
+    std::string_view program; ///< that unpacks it
+};
+
+using namespace std::string_view_literals;
+constexpr std::array<Signature, 5> compressions{{{"\x1f\x8b"sv, "gunzip"sv},
+                                                 {"\x28\xb5\x2f\xfd"sv, "unzstd"sv},
+                                                 {"\xfd\x37zXZ\0"sv, "unxz"sv},
+                                                 {"BZh"sv, "bunzip2"sv},
+                                                 {"PK\x03\x04"sv, "unzip"sv}}};
+
+/// Control characters that no log has, in more than one byte of sixteen. A run of zeros alone is no sign: logs that
+/// were truncated while open begin with one.
+bool looksBinary(std::string_view head)
+{
+    const auto isControl = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < 0x20 && !(byte >= '\a' && byte <= '\r') && byte != 0x1b;
+    };
+    const std::size_t text = head.find_first_not_of('\0');
+    if (text == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view rest = head.substr(text);
+    return std::ranges::count_if(rest, isControl) > static_cast<std::ptrdiff_t>(rest.size() / 16);
+}
+
+} // namespace
+
+FileState stateOf(const std::string& name)
+{
+    struct stat status = {};
+    if (::stat(name.c_str(), &status) != 0) {
+        return {.name = name};
+    }
+    return {name, status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+LogFile inspectLogFile(const std::string& name, int& error)
 {
     LogFile file{.name = name, .rank = rankOfFileName(name), .unpacked = {}, .problem = {}};
     const auto leaveOut = [&](Severity severity, Text text) {
@@ -78,7 +117,7 @@ LogFile inspect(const std::string& name, int& error)
     return file;
 }
 
-Result<std::vector<std::string>> filesOf(const fs::path& folder)
+Result<std::vector<std::string>> logFilesIn(const fs::path& folder)
 {
     std::error_code error;
     std::vector<std::string> names;
@@ -99,37 +138,6 @@ Result<std::vector<std::string>> filesOf(const fs::path& folder)
     return names;
 }
 
-struct Signature
-{
-    std::string_view bytes;
-    std::string_view program; ///< that unpacks it
-};
-
-using namespace std::string_view_literals;
-constexpr std::array<Signature, 5> compressions{{{"\x1f\x8b"sv, "gunzip"sv},
-                                                 {"\x28\xb5\x2f\xfd"sv, "unzstd"sv},
-                                                 {"\xfd\x37zXZ\0"sv, "unxz"sv},
-                                                 {"BZh"sv, "bunzip2"sv},
-                                                 {"PK\x03\x04"sv, "unzip"sv}}};
-
-/// Control characters that no log has, in more than one byte of sixteen. A run of zeros alone is no sign: logs that
-/// were truncated while open begin with one.
-bool looksBinary(std::string_view head)
-{
-    const auto isControl = [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 0x20 && !(byte >= '\a' && byte <= '\r') && byte != 0x1b;
-    };
-    const std::size_t text = head.find_first_not_of('\0');
-    if (text == std::string_view::npos) {
-        return false;
-    }
-    const std::string_view rest = head.substr(text);
-    return std::ranges::count_if(rest, isControl) > static_cast<std::ptrdiff_t>(rest.size() / 16);
-}
-
-} // namespace
-
 Result<std::vector<LogFile>> listLogFiles(std::span<const fs::path> paths)
 {
     std::vector<LogFile> files;
@@ -137,13 +145,16 @@ Result<std::vector<LogFile>> listLogFiles(std::span<const fs::path> paths)
         std::error_code noStatus;
         const bool isFolder = fs::is_directory(path, noStatus);
         const Result<std::vector<std::string>> names
-            = isFolder ? filesOf(path) : Result<std::vector<std::string>>({path.string()});
+            = isFolder ? logFilesIn(path) : Result<std::vector<std::string>>({path.string()});
         if (!names) {
             return tl::unexpected(names.error());
         }
         for (const std::string& name : *names) {
             int error = 0;
-            files.push_back(inspect(name, error));
+            files.push_back(inspectLogFile(name, error));
+            if (!isFolder && paths.size() == 1) {
+                files.back().rank = -1; // a log of its own is one of all ranks, whatever number its name has
+            }
             if (error != 0 && !isFolder) {
                 return failure(openingFailed(error), name);
             }

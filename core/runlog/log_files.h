@@ -26,6 +26,28 @@ struct LogFile
     std::optional<Problem> problem;
 };
 
+/// What tells that a file is another, or has other content, than before. All zero: there is no such file.
+struct FileState
+{
+    std::string name;
+    std::uint64_t device = 0, inode = 0;
+    std::int64_t size = 0, seconds = 0, nanoseconds = 0;
+
+    friend bool operator==(const FileState&, const FileState&) = default;
+    [[nodiscard]] bool exists() const { return inode != 0; }
+    [[nodiscard]] bool isSameFile(const FileState& other) const
+    {
+        return exists() && device == other.device && inode == other.inode;
+    }
+};
+[[nodiscard]] FileState stateOf(const std::string& name);
+
+/// The regular files of a folder in natural order (rank2 before rank10), hidden ones left out.
+[[nodiscard]] Result<std::vector<std::string>> logFilesIn(const std::filesystem::path& folder);
+
+/// Looks at the beginning of a file, and unpacks one that is packed. `error`: errno when it can't be opened.
+[[nodiscard]] LogFile inspectLogFile(const std::string& name, int& error);
+
 /// The files the paths stand for, in their order; the files of a folder in natural order (rank2 before rank10), hidden
 /// ones left out. Fails when a path is missing or can't be opened; a member of a folder that can't be is left out.
 [[nodiscard]] Result<std::vector<LogFile>> listLogFiles(std::span<const std::filesystem::path> paths);

@@ -184,7 +184,7 @@ Run Reading::assemble()
     RunAssembler assembler(m_anchors.formats());
     std::size_t next = 0;
     for (std::size_t file = 0; file < m_files.size(); ++file) {
-        assembler.beginFile(m_files[file].name, m_files[file].size, m_files.size() > 1 ? m_files[file].rank : -1);
+        assembler.beginFile(m_files[file].name, m_files[file].size, m_files[file].rank);
         if (m_files[file].problem) {
             assembler.fileProblem(m_files[file].problem->severity, m_files[file].problem->text);
         }
@@ -193,9 +193,7 @@ Run Reading::assemble()
             assembler.add(std::move(m_chunks[next]));
         }
     }
-    Run run = assembler.take(m_options.threads);
-    conclude(run);
-    return run;
+    return assembler.take(m_options.threads);
 }
 
 Run readTextAsItIs(std::string_view text, const std::string& name, const AnchorSet& anchors, const ScanSizes& sizes)
@@ -250,17 +248,23 @@ void addJoined(Run& run, std::size_t width)
                                 std::vector<std::string>{std::to_string(width)});
 }
 
-/// Gives a capture of a terminal its whole lines back, in a file of its own; 0 for other logs.
-std::size_t joinBrokenLines(LogFile& file, const AnchorSet& anchors)
+/// The width at which a terminal broke the lines of the file.
+std::optional<std::size_t> brokenAt(const LogFile& file, FileBytes& bytes, const AnchorSet& anchors)
 {
     constexpr std::int64_t headBytes = 64 << 10;
     constexpr std::int64_t largestCapture = 64 << 20;
-    FileBytes bytes;
     if (!file.readable || file.isEventFile || file.isDeviceTable || file.size > largestCapture
         || bytes.open(file) != 0) {
-        return 0;
+        return std::nullopt;
     }
-    const std::optional<std::size_t> width = brokenAt(bytes.read(0, std::min(file.size, headBytes)), anchors);
+    return brokenAt(bytes.read(0, std::min(file.size, headBytes)), anchors);
+}
+
+/// Gives a capture of a terminal its whole lines back, in a file of its own; 0 for other logs.
+std::size_t joinBrokenLines(LogFile& file, const AnchorSet& anchors)
+{
+    FileBytes bytes;
+    const std::optional<std::size_t> width = brokenAt(file, bytes, anchors);
     if (!width) {
         return 0;
     }
@@ -284,8 +288,14 @@ void conclude(Run& run)
     inferPhases(run);
 }
 
-Result<Run> readLogInPieces(std::span<const std::filesystem::path> paths, const ReadOptions& options,
-                            const ScanSizes& sizes)
+bool hasBrokenLines(const LogFile& file, const AnchorSet& anchors)
+{
+    FileBytes bytes;
+    return brokenAt(file, bytes, anchors).has_value();
+}
+
+Result<Run> readLogAsItIs(std::span<const std::filesystem::path> paths, const ReadOptions& options,
+                          const ScanSizes& sizes)
 {
     try {
         Result<std::vector<LogFile>> files = listLogFiles(paths);
@@ -308,6 +318,16 @@ Result<Run> readLogInPieces(std::span<const std::filesystem::path> paths, const 
     } catch (const std::bad_alloc&) {
         return failure(Text(HEADROOM_TR("core", "there is not enough memory to read this log")));
     }
+}
+
+Result<Run> readLogInPieces(std::span<const std::filesystem::path> paths, const ReadOptions& options,
+                            const ScanSizes& sizes)
+{
+    Result<Run> run = readLogAsItIs(paths, options, sizes);
+    if (run) {
+        conclude(*run);
+    }
+    return run;
 }
 
 Run readTextInPieces(std::string_view text, const std::string& name, const ScanSizes& sizes)

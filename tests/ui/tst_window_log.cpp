@@ -11,10 +11,13 @@
 #include "workspace/view_state.h"
 
 #include <QAction>
+#include <QDir>
 #include <QLineEdit>
 #include <QTabWidget>
 #include <QTableView>
 #include <QtTest>
+
+#include <set>
 
 using namespace headroom;
 
@@ -25,6 +28,7 @@ class WindowLogTest : public WindowTestBase
 private slots:
     void configOpensWhileALogIsRead();
     void growingLogIsFollowed();
+    void growingFolderIsFollowed();
     void chartSwitchesAreActions();
     void channelsAreChosen();
 };
@@ -67,6 +71,51 @@ void WindowLogTest::growingLogIsFollowed()
     QTRY_COMPARE_WITH_TIMEOUT(view.bounds().last, 22.0, 15'000);
     QCOMPARE(view.range().last, 22.0);
     QCOMPARE(view.range().span(), 5.0);
+}
+
+/// Per-rank files that grow, stop inside a line, begin anew and make way for others: each record is there once.
+void WindowLogTest::growingFolderIsFollowed()
+{
+    const auto path = [](int rank) { return QStringLiteral("ranks/rank%1.log").arg(rank); };
+    const auto records = [](int rank, int first, int last) {
+        QByteArray text;
+        for (int step = first; step <= last; ++step) {
+            text += QStringLiteral("phase=backward step=%1 peak_alloc=%2MiB\n")
+                        .arg(step)
+                        .arg(1000 * rank + step)
+                        .toLatin1();
+        }
+        return text;
+    };
+    const QString folder = m_fixture->path(QStringLiteral("ranks"));
+    QVERIFY(QDir().mkpath(folder));
+    for (int rank = 0; rank < 4; ++rank) {
+        m_fixture->write(path(rank), records(rank, 1, 10));
+    }
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths({folder});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    QCOMPARE(workspace().log()->run->size(), std::size_t{40});
+    const auto append = [&](int rank, const QByteArray& text) {
+        QFile file(folder + QStringLiteral("/rank%1.log").arg(rank));
+        QVERIFY(file.open(QIODevice::Append));
+        file.write(text);
+    };
+    const auto size = [&] { return workspace().log()->run->size(); };
+    append(1, records(1, 11, 12) + "phase=backward step=13 peak_al"); // killed
+    QTRY_COMPARE_WITH_TIMEOUT(size(), std::size_t{42}, 15'000);
+    m_fixture->write(path(2), records(2, 11, 13)); // truncated
+    QTRY_COMPARE_WITH_TIMEOUT(size(), std::size_t{45}, 15'000);
+    QVERIFY(QFile::rename(folder + QStringLiteral("/rank3.log"), folder + QStringLiteral("/rank3.log.1")));
+    m_fixture->write(path(3), records(3, 11, 14)); // replaced
+    append(1, "\n" + records(1, 13, 13));
+    QTRY_COMPARE_WITH_TIMEOUT(size(), std::size_t{50}, 15'000);
+    QTest::qWait(2500); // and no more of them come
+    QCOMPARE(size(), std::size_t{50});
+    const Run& run = *workspace().log()->run;
+    std::set<std::int64_t> amounts(run.allocatedBytes.begin(), run.allocatedBytes.end());
+    QCOMPARE(amounts.size(), std::size_t{50});
+    QCOMPARE(run.ranks(), (std::vector<std::int32_t>{0, 1, 2, 3}));
 }
 
 void WindowLogTest::chartSwitchesAreActions()

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/follow_job.h"
 
-#include "runlog/followed_log.h"
-#include "runlog/read_log.h"
+#include "runlog/followed_logs.h"
 
 #include <QtConcurrentRun>
-
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,25 +14,7 @@ namespace headroom {
 namespace {
 
 constexpr double restPerWork = 20; // seconds left alone for each second of reading
-
-/// What tells that a file is another, or has more in it, than before.
-struct FileState
-{
-    std::string name;
-    std::uint64_t device = 0, inode = 0;
-    std::int64_t size = 0, seconds = 0, nanoseconds = 0;
-
-    friend bool operator==(const FileState&, const FileState&) = default;
-};
-
-FileState stateOf(const std::string& name)
-{
-    struct stat status = {};
-    if (::stat(name.c_str(), &status) != 0) {
-        return {name};
-    }
-    return {name, status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-}
+constexpr std::int64_t smallBytes = 64 << 20;
 
 std::vector<FileState> statesOf(const LoadedLog& log)
 {
@@ -54,51 +33,41 @@ std::vector<FileState> statesOf(const LoadedLog& log)
 struct FollowJob::Followed
 {
     LoadedLog log; ///< the newest
-    std::vector<FileState> states;
-    std::unique_ptr<FollowedLog> file; ///< of a log in one file, once it has changed
+    std::vector<FileState> states; ///< until it has changed
+    std::unique_ptr<FollowedLogs> logs; ///< once it has changed, or is small
     double seconds = 0; ///< the last reading took
 
-    [[nodiscard]] bool isOneFile() const
-    {
-        std::error_code error;
-        return log.paths.size() == 1 && std::filesystem::is_regular_file(log.paths.front(), error);
-    }
-    /// Nothing: it is as it was, or can't be read at the moment.
-    [[nodiscard]] std::optional<Run> read();
     [[nodiscard]] Grown poll(const Library& library);
+    [[nodiscard]] bool isToBeRead() const;
 };
 
-std::optional<Run> FollowJob::Followed::read()
+/// A large log is read a second time only when it turns out to grow. A small one is read before: what it held is kept
+/// even when the first change is that it begins anew.
+bool FollowJob::Followed::isToBeRead() const
 {
-    if (isOneFile()) {
-        if (!file) {
-            file = std::make_unique<FollowedLog>(log.paths.front());
-        }
-        const auto change = file->poll();
-        if (!change || change->isEmpty) {
-            return std::nullopt;
-        }
-        Run run = file->run();
-        conclude(run);
-        return run;
-    }
-    auto run = readLog(log.paths);
-    return run ? std::optional(std::move(*run)) : std::nullopt;
+    return logs || log.run->byteCount <= smallBytes || statesOf(log) != states;
 }
 
 FollowJob::Grown FollowJob::Followed::poll(const Library& library)
 {
-    std::vector<FileState> now = statesOf(log);
-    if (now == states) {
+    if (!isToBeRead()) {
         return nullptr;
     }
     const auto start = std::chrono::steady_clock::now();
-    states = std::move(now);
-    std::optional<Run> run = read();
-    if (!run || run->isEmpty()) {
+    const bool isFirst = !logs;
+    if (isFirst) {
+        logs = std::make_unique<FollowedLogs>(log.paths);
+    }
+    const auto hasChanged = logs->poll();
+    const bool isKnown = isFirst && statesOf(log) == states;
+    if (!hasChanged.value_or(false) || isKnown) {
         return nullptr;
     }
-    log = loadedLog(log.paths, std::move(*run), library);
+    Run run = logs->run();
+    if (run.isEmpty()) {
+        return nullptr;
+    }
+    log = loadedLog(log.paths, std::move(run), library);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     log.seconds = seconds;
     return std::make_shared<const LoadedLog>(log);
@@ -125,7 +94,11 @@ void FollowJob::watch(const LoadedLog& log)
     m_followed->log = log;
     m_followed->states = statesOf(log);
     // What was added while the log was being read: the states are of later and would not tell.
-    if (m_followed->isOneFile() && m_followed->states.front().size > log.run->byteCount) {
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < log.run->files.size(); ++i) {
+        bytes += m_followed->states[i].size;
+    }
+    if (bytes > log.run->byteCount) {
         m_followed->states.clear();
     }
     m_timer.start(pollMs);

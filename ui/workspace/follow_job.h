@@ -12,9 +12,8 @@
 namespace headroom {
 
 /// Keeps the open log as new as its files. They are looked at every second, on another thread and by their size: that
-/// works on network file systems too, which tell nobody of a change. Of one file only what was added is read; several
-/// are read again. A large log is looked at less often, so that following it never costs more than a small share of a
-/// core.
+/// works on network file systems too, which tell nobody of a change. Only what was added is read, see FollowedLogs. A
+/// large log is looked at less often, so that following it never costs more than a small share of a core.
 class FollowJob : public QObject
 {
     Q_OBJECT
