@@ -136,6 +136,9 @@ VisionTower visionTowerOf(const TrainingPlan& plan)
 {
     const VisionPlan& vision = plan.vision;
     VisionTower result;
+    if (vision.layers.value <= 0 && vision.extraLayers.value <= 0) {
+        return result; // most plans; they are asked a dozen times for each slider tick
+    }
     result.hidden = size(vision.hidden);
     result.layers = result.hidden > 0 ? size(vision.layers) + size(vision.extraLayers) : 0;
     result.ffn = size(vision.ffn, 4 * result.hidden);

@@ -187,21 +187,4 @@ double bubbleFraction(const PipelineShape& pipeline, const PassTimes& times)
     return bubble > 0 ? bubble / (work + bubble) : 0;
 }
 
-std::int64_t layerCopies(Schedule schedule)
-{
-    return schedule == Schedule::DualPipe ? 2 : 1;
-}
-
-bool isFolded(Schedule schedule)
-{
-    return schedule == Schedule::ZbV || schedule == Schedule::VHalf || schedule == Schedule::VMin
-        || schedule == Schedule::DualPipeV;
-}
-
-bool splitsBackward(Schedule schedule)
-{
-    return schedule == Schedule::ZbH1 || schedule == Schedule::ZbH2 || schedule == Schedule::DualPipe
-        || isFolded(schedule);
-}
-
 } // namespace headroom

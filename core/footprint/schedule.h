@@ -58,10 +58,21 @@ struct PassTimes
 [[nodiscard]] PipelineShape effectivePipeline(PipelineShape pipeline);
 
 /// Copies of the layers a GPU holds: DualPipe runs the pipeline from both ends.
-[[nodiscard]] std::int64_t layerCopies(Schedule schedule);
+[[nodiscard]] constexpr std::int64_t layerCopies(Schedule schedule)
+{
+    return schedule == Schedule::DualPipe ? 2 : 1;
+}
 /// The stage's layers are two pieces, one from each half of the model, so the first stage also holds the head.
-[[nodiscard]] bool isFolded(Schedule schedule);
+[[nodiscard]] constexpr bool isFolded(Schedule schedule)
+{
+    return schedule == Schedule::ZbV || schedule == Schedule::VHalf || schedule == Schedule::VMin
+        || schedule == Schedule::DualPipeV;
+}
 /// Weight gradients are computed apart from the gradients of the inputs, sometimes later.
-[[nodiscard]] bool splitsBackward(Schedule schedule);
+[[nodiscard]] constexpr bool splitsBackward(Schedule schedule)
+{
+    return schedule == Schedule::ZbH1 || schedule == Schedule::ZbH2 || schedule == Schedule::DualPipe
+        || isFolded(schedule);
+}
 
 } // namespace headroom

@@ -31,7 +31,7 @@ void Tape::clear()
     outputBytes = 0;
     slotCount = firstLocal;
     gradients = 0;
-    consumesInput = false;
+    consumesInput = defersInBackward = false;
 }
 
 void Tape::takeSplitBackward(Tape& split)
@@ -61,6 +61,7 @@ void Tape::dropBackward()
     }
     backward.clear();
     backwardNeeds.clear();
+    defersInBackward = false;
 }
 
 Tape::Slot PersistentStorages::find(std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)

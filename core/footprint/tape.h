@@ -51,6 +51,7 @@ struct Tape
     Slot slotCount = firstLocal; ///< how many there are
     Slot gradients = 0; ///< how many are accumulated
     bool consumesInput = false; ///< frees its input in the forward already
+    bool defersInBackward = false; ///< has an Op::Defer there
 
     void clear();
     /// Takes the split backward from `split`, the same operations written with the weights' gradients apart.
@@ -100,7 +101,11 @@ public:
             free(slot);
         }
     }
-    void defer(Tape::Slot slot) { add(Tape::Op::Defer, slot); }
+    void defer(Tape::Slot slot)
+    {
+        m_tape.defersInBackward = m_tape.defersInBackward || m_events == &m_tape.backward;
+        add(Tape::Op::Defer, slot);
+    }
     void ensure(std::uint64_t key, TensorKind kind, std::int64_t bytes) { need(Tape::Op::Ensure, key, kind, bytes); }
     /// The same, but only until the micro-batches are done.
     void ensureForStep(std::uint64_t key, TensorKind kind, std::int64_t bytes)

@@ -414,27 +414,26 @@ Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile
     local.shard.zeroStage = Count(0);
     local.shard.offloadActivations = Flag(false);
     local.recompute.offloadInputs = Flag(false);
-    auto shape = rankShape(local);
-    if (!shape) {
-        return tl::unexpected(std::move(shape.error()));
+    RankShape& shape = program.shape;
+    if (auto read = readRankShape(local, shape); !read) {
+        return read;
     }
     if (plan.shard.offloadActivations.value && !plan.recompute.offloadInputs.value) {
         return failure(Text{HEADROOM_TR("core", "the tapes do not describe %1"), {"offloaded activations"}});
     }
-    if (auto checked = checkPlan(plan, profile, *shape); !checked) {
+    if (auto checked = checkPlan(plan, profile, shape); !checked) {
         return checked;
     }
     const std::vector<std::int64_t> layers = layersPerStage(plan);
     if (layers.empty()) {
         return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
-                            {std::to_string(shape->layers), std::to_string(shape->stages)}});
+                            {std::to_string(shape.layers), std::to_string(shape.stages)}});
     }
-    if (auto walkable = checkWalkable(*shape); !walkable) {
+    if (auto walkable = checkWalkable(shape); !walkable) {
         return walkable;
     }
-    program.shape = *shape;
-    program.shape.optimizerShards = plan.shard.zeroStage.value >= 1 ? shape->data : 1;
-    program.shape.keepsStageOutputs = profile == plainProfile;
+    shape.optimizerShards = plan.shard.zeroStage.value >= 1 ? shape.data : 1;
+    shape.keepsStageOutputs = profile == plainProfile;
     GptPipeline(plan, profile == plainProfile, program).build(layers);
     return {};
 }

@@ -5,6 +5,7 @@
 #include "footprint/outside.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_count.h"
+#include "footprint/tape_first_pass.h"
 #include "footprint/tape_state.h"
 #include "footprint/tape_summary.h"
 #include "footprint/tape_walk.h"
@@ -29,12 +30,7 @@ struct StageConstants
     StageState state;
     std::int64_t parameters = 0; ///< elements
     std::int64_t persistents = 0; ///< bytes of all persistent storages, in the end
-    struct FirstPass
-    {
-        bool isKnown = false;
-        std::int64_t highest = 0, made = 0; ///< made: bytes of persistent storages
-    };
-    std::array<FirstPass, 2> firstPasses; ///< of a stage with one chunk: forward, backward
+    std::array<std::optional<FirstPass>, 2> firstPasses; ///< of a stage with one chunk: forward, backward
     std::optional<Place> place; ///< of the chunk's bytes by component
     ComponentBytes components{};
 };
@@ -64,13 +60,12 @@ public:
                   StageConstants& constants)
         : m_program(program)
         , m_stage(stage)
-        , m_pieces(pieces)
         , m_chunks(chunks)
-        , m_persistents(persistents)
+        , m_firstPasses(program, pieces, persistents)
         , m_constants(constants)
         , m_state(constants.state)
+        , m_boundaryBytes(rounded(program.shape.boundaryBytes()))
     {
-        m_persistents.assign(program.persistents.all.size(), 0);
         m_missing = constants.persistents;
         m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
         // While a distributed optimizer is built its tensors stand beside the buffer they move into.
@@ -283,10 +278,9 @@ private:
         m_kept -= kept;
         pass(chunk, summary, isFirst(m_backwardSeen, chunk));
         const bool receives = m_stage.chunks[chunk].receives;
-        const std::int64_t unit = rounded(m_program.shape.boundaryBytes());
         // The first tape frees its input, but what came from another stage belongs to the schedule.
         const bool hasTapes = !m_stage.chunks[chunk].runs.empty();
-        const std::int64_t change = net + (receives && hasTapes ? unit : 0);
+        const std::int64_t change = net + (receives && hasTapes ? m_boundaryBytes : 0);
         m_now += change;
         if (gradient.bytes == 0) {
             gradient = {change + kept, TensorKind::ActivationGradient}; // the head makes it
@@ -298,34 +292,13 @@ private:
         return gradient;
     }
 
-    /// The same for the pass of the weights' gradients, which is the first to ask for some persistent storages.
-    std::int64_t firstWeightsRise(const Chunk& chunk)
-    {
-        std::int64_t level = 0, highest = 0, made = 0;
-        for (auto run = chunk.runs.rbegin(); run != chunk.runs.rend(); ++run) {
-            const Tape& tape = m_program.pieces[run->piece].tape;
-            const Rise& usual = m_pieces[run->piece].weights;
-            const Rise first = riseBeside(m_persistents, tape.weights);
-            highest = std::max({highest, level + first.peak, level + first.net + (run->count > 1 ? usual.peak : 0)});
-            made += first.net - usual.net;
-            level += first.net + (run->count - 1) * usual.net;
-            for (const Tape::Event& need : tape.weightNeeds) {
-                m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
-            }
-        }
-        m_missing -= made;
-        return highest;
-    }
-
     /// In the first step the moments do not exist yet, nor what `m_missing` counts.
     void pass(std::size_t chunk, const PassSummary& summary, bool isFirst)
     {
         reach(m_now + summary.peak, chunk, &summary.place);
         if (m_isFirstStep) {
             const std::int64_t before = m_now - m_state.moments - m_missing;
-            const std::int64_t rise = !isFirst ? summary.peak
-                : m_isWeights                  ? firstWeightsRise(m_stage.chunks[chunk])
-                                               : firstRise(m_stage.chunks[chunk]);
+            const std::int64_t rise = isFirst ? firstRise(m_stage.chunks[chunk]) : summary.peak;
             m_firstStepPeak = std::max(m_firstStepPeak, before + rise);
         }
     }
@@ -333,99 +306,28 @@ private:
     /// The first pass through a chunk, or what is known of it from a stage that runs the same.
     std::int64_t firstRise(const Chunk& chunk)
     {
-        if (m_chunks.size() > 1 || splitsBackward(m_program.shape.schedule)) {
-            return walkFirst(chunk).highest;
-        }
-        auto& known = m_constants.firstPasses[m_phase == Phase::Backward ? 1 : 0];
-        if (known.isKnown) {
-            m_missing -= known.made;
-        } else {
-            known = walkFirst(chunk);
-        }
-        return known.highest;
-    }
-
-    /// How high a chunk's first pass reaches, while persistent storages appear on the way.
-    StageConstants::FirstPass walkFirst(const Chunk& chunk)
-    {
+        using Doing = FirstPasses::Doing;
         const bool isBackward = m_phase == Phase::Backward;
-        std::int64_t level = 0, highest = 0, made = 0;
-        std::optional<PieceSummary> split;
-        for (std::size_t k = 0; k < chunk.runs.size(); ++k) {
-            const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
-            const Tape& tape = m_program.pieces[run.piece].tape;
-            if (m_isSplit) {
-                split = m_pieces[run.piece].splitting();
-            }
-            const PieceSummary& piece = m_isSplit ? *split : m_pieces[run.piece];
-            const Rise first = firstPieceRise(tape, piece, isBackward);
-            const std::int64_t appearing = first.net - (isBackward ? piece.backward.net : piece.forward.net);
-            PassSummary usual;
-            isBackward ? addBackward(run, piece, 0, usual) : addForward(run, piece, 0, usual);
-            // A run of one, or a run whose first piece is its highest, meets the storages on the way.
-            if (isBackward && run.checkpointGroup > 0) {
-                highest = std::max(highest, level + firstRebuiltPeak(run, piece, first));
-            } else {
-                highest = std::max(highest, level + first.peak);
-                if (run.count > 1) {
-                    const std::int64_t freed = isBackward ? std::min<std::int64_t>(piece.backward.net, 0) : 0;
-                    highest = std::max(highest, level + appearing + freed + usual.peak);
-                }
-            }
-            level += appearing + usual.net;
-            made += appearing;
+        const Doing doing = m_isWeights ? Doing::Weights
+            : m_isSplit                 ? Doing::InputBackward
+            : isBackward                ? Doing::Backward
+                                        : Doing::Forward;
+        const bool isRepeated = m_chunks.size() == 1 && !splitsBackward(m_program.shape.schedule);
+        auto& known = m_constants.firstPasses[isBackward ? 1 : 0];
+        if (!isRepeated || !known) {
+            known = m_firstPasses.run(chunk, doing);
         }
-        m_missing -= made;
-        return {true, highest, made};
-    }
-
-    /// Of a run that is rebuilt group by group: the storages appear in the backward of the piece that comes first, once
-    /// its group is rebuilt (`first`).
-    static std::int64_t firstRebuiltPeak(const PieceRun& run, const PieceSummary& piece, const Rise& first)
-    {
-        const std::int64_t size = (run.count - 1) % run.checkpointGroup + 1; // of the last group
-        const std::int64_t rebuilt = size * piece.forward.net - piece.output;
-        std::int64_t highest = std::max((size - 1) * piece.forward.net + piece.forward.peak, rebuilt + first.peak);
-        if (size > 1) {
-            const std::int64_t later = (size - 2) * std::max<std::int64_t>(piece.backward.net, 0);
-            highest = std::max(highest, rebuilt + first.net + later + piece.backward.peak);
-        }
-        if (run.count > size) {
-            PassSummary others;
-            addBackward({run.piece, run.count - size, run.checkpointGroup}, piece, 0, others);
-            const std::int64_t appearing = first.net - piece.backward.net;
-            highest = std::max(highest, appearing + size * piece.held - piece.output + others.peak);
-        }
-        return highest;
-    }
-
-    /// The piece's rise while the persistent storages it needs appear.
-    Rise firstPieceRise(const Tape& tape, const PieceSummary& piece, bool isBackward)
-    {
-        const auto& backward = m_isSplit ? tape.inputBackward : tape.backward;
-        const auto& backwardNeeds = m_isSplit ? tape.inputBackwardNeeds : tape.backwardNeeds;
-        const auto& needs = isBackward ? backwardNeeds : tape.forwardNeeds;
-        const auto isNew = [this](const Tape::Event& need) { return m_persistents[need.slot] == 0; };
-        const auto isThere = [this](const Tape::Event& need) { return m_persistents[need.slot] >= need.bytes; };
-        Rise rise = isBackward ? piece.backward : piece.forward;
-        if (!std::all_of(needs.begin(), needs.end(), isThere)) {
-            rise = std::all_of(needs.begin(), needs.end(), isNew) && needs.size() < 64
-                ? (isBackward ? piece.firstBackward : piece.firstForward)
-                : riseBeside(m_persistents, isBackward ? backward : tape.forward);
-        }
-        for (const Tape::Event& need : needs) {
-            m_persistents[need.slot] = std::max(m_persistents[need.slot], need.bytes);
-        }
-        return rise;
+        m_missing -= known->made;
+        return known->highest;
     }
 
     const ModelProgram& m_program;
     const StageProgram& m_stage;
-    const std::vector<PieceSummary>& m_pieces;
     const std::vector<ChunkSummary>& m_chunks;
-    std::vector<std::int64_t>& m_persistents;
+    FirstPasses m_firstPasses;
     StageConstants& m_constants;
     const StageState& m_state;
+    const std::int64_t m_boundaryBytes;
 
     Phase m_phase = Phase::Forward;
     bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false;
@@ -435,24 +337,6 @@ private:
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
     Peak m_peak;
 };
-
-/// Bytes of the persistent storages that the stage's tapes ask for; `largest` is storage to work in.
-std::int64_t persistentBytes(const ModelProgram& program, const StageProgram& stage, std::vector<std::int64_t>& largest)
-{
-    largest.assign(program.persistents.all.size(), 0);
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            const Tape& tape = program.pieces[run.piece].tape;
-            for (const auto* needs :
-                 {&tape.forwardNeeds, &tape.backwardNeeds, &tape.inputBackwardNeeds, &tape.weightNeeds}) {
-                for (const Tape::Event& need : *needs) {
-                    largest[need.slot] = std::max(largest[need.slot], need.bytes);
-                }
-            }
-        }
-    }
-    return std::accumulate(largest.begin(), largest.end(), std::int64_t{0});
-}
 
 } // namespace
 
@@ -478,9 +362,9 @@ Result<void> InstantEstimator::run(const TrainingPlan& plan, std::vector<StageFo
     if (auto built = buildProgram(plan, m_program); !built) {
         return built;
     }
-    m_scratch->pieces.clear();
-    for (const Piece& piece : m_program.pieces) {
-        m_scratch->pieces.push_back(summarise(piece.tape));
+    m_scratch->pieces.resize(m_program.pieces.size());
+    for (std::size_t i = 0; i < m_program.pieces.size(); ++i) {
+        summarise(m_program.pieces[i].tape, m_scratch->pieces[i]);
     }
     m_scratch->stage = nullptr;
     stages.resize(m_program.stages.size());

@@ -285,8 +285,12 @@ private:
     /// Runs of layers of one kind.
     void addDecoderLayers(const StageProgram& stage, std::size_t index, Chunk& chunk) const
     {
-        const std::int64_t first = m_shape.experts.isPresent() ? firstLayerOfChunk(stage, index) : 0;
         const std::int64_t count = layersOfChunk(stage, index);
+        if (!m_shape.experts.isPresent()) {
+            addLayers(m_shape, layer, count, chunk);
+            return;
+        }
+        const std::int64_t first = firstLayerOfChunk(stage, index);
         for (std::int64_t done = 0; done < count;) {
             const bool hasExperts = m_shape.experts.hasLayer(first + done);
             std::int64_t end = done + 1;
@@ -424,12 +428,10 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
         return buildGptPipeline(plan, profileOf(plan), program);
     }
     program.hasOwnState = false;
-    auto shape = rankShape(plan);
-    if (!shape) {
-        return tl::unexpected(std::move(shape.error()));
+    if (auto read = readRankShape(plan, program.shape); !read) {
+        return read;
     }
-    program.shape = *shape;
-    if (auto walkable = checkWalkable(*shape); !walkable) {
+    if (auto walkable = checkWalkable(program.shape); !walkable) {
         return walkable;
     }
     return ProgramBuilder(plan, program).build();

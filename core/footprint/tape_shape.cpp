@@ -383,10 +383,10 @@ std::string_view profileOf(const TrainingPlan& plan)
     return {};
 }
 
-Result<RankShape> rankShape(const TrainingPlan& plan)
+Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
 {
     if (auto known = checkKnown(plan); !known) {
-        return tl::unexpected(known.error());
+        return known;
     }
     const std::int64_t tensor = atLeastOne(plan.parallel.tp);
     const bool divides
@@ -399,7 +399,7 @@ Result<RankShape> rankShape(const TrainingPlan& plan)
         }
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
-    RankShape shape;
+    shape = {};
     readModel(plan, tensor, shape);
     readParallel(plan, shape);
     readPrecision(plan, shape);
@@ -411,10 +411,7 @@ Result<RankShape> rankShape(const TrainingPlan& plan)
                                         "many and in pairs")});
     }
     shape.isFrozen = !trainableOf(plan).language;
-    if (auto special = readSpecialLayers(plan, shape); !special) {
-        return tl::unexpected(std::move(special.error()));
-    }
-    return shape;
+    return readSpecialLayers(plan, shape);
 }
 
 } // namespace headroom

@@ -89,6 +89,6 @@ struct RankShape
 [[nodiscard]] std::int64_t cublasWorkspaceBytes(const TrainingPlan& plan);
 
 /// Fails with the missing or impossible value named, also when no profile describes the plan.
-[[nodiscard]] Result<RankShape> rankShape(const TrainingPlan& plan);
+[[nodiscard]] Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape);
 
 } // namespace headroom

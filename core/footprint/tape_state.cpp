@@ -85,8 +85,8 @@ std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
 {
     std::int64_t bytes = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (const std::int64_t tensor : piece.parameters) {
-            bytes += piece.isFrozen ? count * blockBytes(tensor * program.shape.element) : 0;
+        for (std::size_t i = 0; piece.isFrozen && i < piece.parameters.size(); ++i) {
+            bytes += count * blockBytes(piece.parameters[i] * program.shape.element);
         }
     });
     return bytes;
@@ -132,6 +132,9 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
             matrices += shape.orthogonalises ? count * matrix.rows * matrix.columns : 0;
         }
     });
+    if (elements == 0) {
+        return;
+    }
     const std::int64_t held = onGpu(shape, elements / shardsOf(shape, group));
     const std::int64_t buffer = paddedEnd(shape, padded, group);
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;

@@ -132,9 +132,18 @@ void add(const std::vector<Tape::Event>& events, std::size_t count, ComponentByt
 
 void addSaved(const Tape& tape, std::int64_t count, ComponentBytes& components)
 {
+    // Neighbours are mostly of one component, whose sum needs no memory.
+    auto component = Component::Activations;
+    std::int64_t sum = 0;
     for (const Tape::Event& saved : tape.saved) {
-        components[static_cast<std::size_t>(componentOf(saved.kind))] += saved.bytes * count;
+        if (const Component next = componentOf(saved.kind); next != component) {
+            components[static_cast<std::size_t>(component)] += sum * count;
+            component = next;
+            sum = 0;
+        }
+        sum += saved.bytes;
     }
+    components[static_cast<std::size_t>(component)] += sum * count;
 }
 
 void addStored(const Tape& tape, std::int64_t outputs, ComponentBytes& components)
@@ -205,21 +214,18 @@ bool freesItsOutput(const Tape& tape)
 
 } // namespace
 
-PieceSummary summarise(const Tape& tape)
+void summarise(const Tape& tape, PieceSummary& summary)
 {
-    PieceSummary summary;
+    summary = {};
     addRises(tape.forward, summary.forward, summary.firstForward);
     addRises(tape.backward, summary.backward, summary.firstBackward);
     summary.output = tape.outputBytes;
-    const bool defers = std::any_of(tape.backward.begin(), tape.backward.end(),
-                                    [](const Tape::Event& event) { return event.op == Tape::Op::Defer; });
-    summary.deferring = defers ? riseOf<true>(tape.backward) : summary.backward;
+    summary.deferring = tape.defersInBackward ? riseOf<true>(tape.backward) : summary.backward;
     if (!tape.inputBackward.empty()) {
         addRises(tape.inputBackward, summary.inputBackward, summary.firstInputBackward);
         summary.weights = riseOf<>(tape.weights);
         summary.isSplit = true;
     }
-    return summary;
 }
 
 PieceSummary PieceSummary::splitting() const

@@ -32,7 +32,7 @@ struct PieceSummary
     [[nodiscard]] PieceSummary splitting() const;
 };
 
-[[nodiscard]] PieceSummary summarise(const Tape& tape);
+void summarise(const Tape& tape, PieceSummary& summary);
 /// The events when `persistents` (bytes by index) are there already.
 [[nodiscard]] Rise riseBeside(const std::vector<std::int64_t>& persistents, const std::vector<Tape::Event>& events);
 

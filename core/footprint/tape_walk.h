@@ -50,6 +50,7 @@ public:
         , m_stage(stage)
         , m_reader(reader)
         , m_memory(memory)
+        , m_boundaryBytes(shape.boundaryBytes())
     {
         memory.chunks.assign(stage.chunks.size(), {});
     }
@@ -92,7 +93,7 @@ public:
     [[nodiscard]] static std::int64_t repeatingPasses(const RankShape& shape) { return 2 * shape.stages + 4; }
 
 private:
-    Handle boundary() { return m_reader.allocate(TensorKind::Boundary, m_shape.boundaryBytes()); }
+    Handle boundary() { return m_reader.allocate(TensorKind::Boundary, m_boundaryBytes); }
 
     void runAlone(std::int64_t microBatches)
     {
@@ -165,7 +166,7 @@ private:
             if (!m_shape.keepsStageOutputs) {
                 m_reader.free(output); // sent, and emptied (deallocate_pipeline_outputs)
             }
-            gradient = m_reader.allocate(TensorKind::ActivationGradient, m_shape.boundaryBytes());
+            gradient = m_reader.allocate(TensorKind::ActivationGradient, m_boundaryBytes);
         }
         gradient = m_reader.backward(0, microBatch, gradient);
         m_reader.free(output);
@@ -330,6 +331,7 @@ private:
     const StageProgram& m_stage;
     Reader& m_reader;
     Memory& m_memory;
+    const std::int64_t m_boundaryBytes;
     Handle m_inputGradient; ///< being sent
     Handle m_oldInput, m_outputGradient;
 

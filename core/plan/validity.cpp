@@ -322,6 +322,7 @@ std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan)
         return layers;
     }
     if (const auto split = PipelineSplit::of(plan)) {
+        layers.reserve(static_cast<std::size_t>(split->stages()));
         for (std::int64_t stage = 0; stage < split->stages(); ++stage) {
             layers.push_back(split->layers(stage));
         }
