@@ -6,6 +6,7 @@
 #include "table.h"
 
 #include "insight/loss_files.h"
+#include "runlog/log_arguments.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -25,10 +26,12 @@ struct Options
     bool json = false;
 };
 
-Result<std::optional<TrainingPlan>> openPlan(const std::string& config, const Knowledge& knowledge)
+/// Of the config, or else of the arguments that a log lists.
+Result<std::optional<TrainingPlan>> openPlan(const std::string& config, const Run& log, const Knowledge& knowledge)
 {
     if (config.empty()) {
-        return std::optional<TrainingPlan>{};
+        auto logged = planOfArguments(log, knowledge.formats, knowledge.catalog);
+        return logged ? std::optional(std::move(*logged)) : std::nullopt;
     }
     PlanOptions options;
     options.configs = {config};
@@ -100,17 +103,18 @@ Json lossJson(const LossComparison& comparison, const std::vector<Finding>& find
 int run(const Options& options)
 {
     std::vector<Problem> problems;
-    const auto first = readLosses(options.files[0], problems);
+    Run firstLog, secondLog;
+    const auto first = readLosses(options.files[0], problems, &firstLog);
     if (!first) {
         return fail(first.error());
     }
-    const auto second = readLosses(options.files[1], problems);
+    const auto second = readLosses(options.files[1], problems, &secondLog);
     if (!second) {
         return fail(second.error());
     }
     const Knowledge knowledge;
-    const auto firstPlan = openPlan(options.firstConfig, knowledge);
-    const auto secondPlan = openPlan(options.secondConfig, knowledge);
+    const auto firstPlan = openPlan(options.firstConfig, firstLog, knowledge);
+    const auto secondPlan = openPlan(options.secondConfig, secondLog, knowledge);
     if (!firstPlan || !secondPlan) {
         return fail(firstPlan ? secondPlan.error() : firstPlan.error());
     }
@@ -150,7 +154,8 @@ void addLoss(CLI::App& app, int& exitCode)
     command->add_option("--first", options->window, "how many of the first common steps are judged by themselves")
         ->capture_default_str()
         ->check(CLI::Range(2, 1000000));
-    command->add_option("--config", options->firstConfig, "config of the first run, to look for the cause");
+    command->add_option("--config", options->firstConfig,
+                        "config of the first run, to look for the cause; a log's own arguments without");
     command->add_option("--other-config", options->secondConfig, "config of the second run");
     command->add_flag("--json", options->json, "print JSON");
     command->callback([options, &exitCode] { exitCode = run(*options); });

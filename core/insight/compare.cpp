@@ -69,6 +69,9 @@ RunFigures RunFigures::of(const Run& run, const RunSummary& summary)
     figures.name = run.files.empty() ? std::string{} : run.files.front();
     figures.allocated = bytesOf(run.allocatedBytes, summary.peak);
     figures.reserved = bytesOf(run.reservedBytes, summary.reservedPeak);
+    if (const auto& taken = run.deviceBytes.values; !taken.empty()) {
+        figures.device = Bytes{*std::max_element(taken.begin(), taken.end())};
+    }
     figures.peakPhase = summary.peakPhase(run);
     for (std::size_t phase = 0; phase < figures.phases.size(); ++phase) {
         figures.phases[phase] = bytesOf(run.allocatedBytes, summary.phasePeaks[phase]);

@@ -56,6 +56,7 @@ public:
     {
         severalVariables();
         otherRanks();
+        otherSource();
         nothingChanged();
         peakMoved();
         poolKeptIts();
@@ -115,9 +116,41 @@ private:
                  {formatCount(std::ssize(before)), formatCount(std::ssize(after))}});
     }
 
+    [[nodiscard]] bool isOtherSource() const { return m_comparison.before.isEstimate != m_comparison.after.isEstimate; }
+
+    void otherSource()
+    {
+        if (!isOtherSource()) {
+            return;
+        }
+        if (m_comparison.hasPlans && m_comparison.variables.empty() && m_allocated) {
+            estimateAgainstMeasurement();
+            return;
+        }
+        add("estimate-beside-measurement", Severity::Note,
+            Text{HEADROOM_TR("core", "One of them is measured, the other estimated")},
+            Text{HEADROOM_TR("core",
+                             "Their difference holds the estimate's own error beside what the settings did. Calibrate "
+                             "the estimate on the log, or compare two logs.")});
+    }
+
+    void estimateAgainstMeasurement()
+    {
+        const RunFigures& estimate = m_comparison.before.isEstimate ? m_comparison.before : m_comparison.after;
+        const RunFigures& measured = m_comparison.before.isEstimate ? m_comparison.after : m_comparison.before;
+        const double error = change(measured.allocated, estimate.allocated).value_or(0);
+        add("estimate-error", std::abs(error) > clear ? Severity::Warning : Severity::Note,
+            Text{HEADROOM_TR("core", "Same settings: the estimate is %1 off the measured peak"), {percent(error)}},
+            Text{HEADROOM_TR("core",
+                             "Measured %1, estimated %2, allocated in both. What is left may be calibrated away, where "
+                             "the log was made with these settings."),
+                 {formatGib(*measured.allocated), formatGib(*estimate.allocated)}});
+    }
+
     void nothingChanged()
     {
-        if (!m_allocated || std::abs(*m_allocated) > same || (m_reserved && std::abs(*m_reserved) > same)) {
+        if (isOtherSource() || !m_allocated || std::abs(*m_allocated) > same
+            || (m_reserved && std::abs(*m_reserved) > same)) {
             return;
         }
         if (m_comparison.hasPlans && m_comparison.variables.empty()) {
@@ -140,7 +173,8 @@ private:
 
     void peakMoved()
     {
-        if (!m_allocated || std::abs(*m_allocated) <= clear) {
+        const bool isSameRun = isOtherSource() && m_comparison.hasPlans && m_comparison.variables.empty();
+        if (isSameRun || !m_allocated || std::abs(*m_allocated) <= clear) {
             return;
         }
         const bool fell = *m_allocated < 0;

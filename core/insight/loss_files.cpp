@@ -6,7 +6,7 @@
 
 namespace headroom {
 
-Result<LossSeries> readLosses(const std::filesystem::path& path, std::vector<Problem>& problems)
+Result<LossSeries> readLosses(const std::filesystem::path& path, std::vector<Problem>& problems, Run* log)
 {
     const std::string name = path.string();
     if (looksLikeLossLines(path)) {
@@ -18,11 +18,11 @@ Result<LossSeries> readLosses(const std::filesystem::path& path, std::vector<Pro
         return LossSeries::of(name, std::move(lines->steps), std::move(lines->losses), std::move(lines->lines));
     }
     const std::vector<std::filesystem::path> paths{path};
-    const auto log = readLog(paths);
-    if (!log) {
-        return tl::unexpected(log.error());
+    auto read = readLog(paths);
+    if (!read) {
+        return tl::unexpected(read.error());
     }
-    LossSeries series = LossSeries::of(*log);
+    LossSeries series = LossSeries::of(*read);
     series.name = name;
     if (series.steps.empty()) {
         return failure(
@@ -30,6 +30,9 @@ Result<LossSeries> readLosses(const std::filesystem::path& path, std::vector<Pro
                              "no line has a step and a loss, neither as JSON ({\"step\": 1, \"loss\": 2.5}) nor "
                              "as step= and loss=")},
             name, 0);
+    }
+    if (log != nullptr) {
+        *log = std::move(*read);
     }
     return series;
 }

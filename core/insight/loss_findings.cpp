@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "insight/loss_check.h"
+#include "insight/loss_causes.h"
 
-#include "insight/rule.h"
-#include "plan/batch.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace headroom {
 
@@ -78,26 +78,6 @@ Text explanationOf(const LossComparison& c)
     return {};
 }
 
-void addBatchCause(const TrainingPlan& first, const TrainingPlan& second, std::vector<Finding>& findings)
-{
-    const auto before = batchEquation(first).global;
-    const auto after = batchEquation(second).global;
-    if (!before || !after || *before == *after) {
-        return;
-    }
-    Finding finding;
-    finding.id = "loss-global-batch-differs";
-    finding.severity = Severity::Error;
-    finding.title = Text{HEADROOM_TR("core", "The global batch differs: %1 and %2 samples"),
-                         {formatCount(*before), formatCount(*after)}};
-    finding.explanation = Text{HEADROOM_TR(
-        "core",
-        "The runs do not take the same step, so their losses need not agree. Keep micro-batch × accumulation × "
-        "data-parallel size the same, then compare again.")};
-    finding.evidence = {evidenceOf(first, "batch.global"), evidenceOf(second, "batch.global")};
-    findings.push_back(std::move(finding));
-}
-
 void addQuality(const LossSeries& series, std::vector<Finding>& findings)
 {
     const auto add = [&](const char* id, const char* pattern, std::int64_t count) {
@@ -156,8 +136,8 @@ std::vector<Finding> lossFindings(const LossSeries& first, const LossSeries& sec
         verdict.evidence = {placeOf(first, at, comparison.first[index]), placeOf(second, at, comparison.second[index])};
     }
     findings.push_back(std::move(verdict));
-    if (firstPlan != nullptr && secondPlan != nullptr && !comparison.holds()) {
-        addBatchCause(*firstPlan, *secondPlan, findings);
+    if (firstPlan != nullptr && secondPlan != nullptr) {
+        addLossCauses(comparison, *firstPlan, *secondPlan, findings);
     }
     addQuality(first, findings);
     addQuality(second, findings);

@@ -154,25 +154,6 @@ private slots:
         QVERIFY(!comparison);
         QVERIFY(QString::fromStdString(comparison.error().english()).contains("in common"));
     }
-
-    void findsTheCauseInThePlans()
-    {
-        TrainingPlan first;
-        first.batch.micro.set(1, {OriginKind::Edited, 0, nullptr});
-        first.batch.accum.set(8, {OriginKind::Edited, 0, nullptr});
-        TrainingPlan second = first;
-        second.batch.accum.set(4, {OriginKind::Edited, 0, nullptr});
-        const LossSeries a = series(losses({120, 3, 0.04, 0, 0}));
-        const LossSeries b = series(::second("other batch", 3));
-        const auto comparison = compareLosses(a, b);
-        const auto has = [&](const TrainingPlan& other) {
-            const auto findings = lossFindings(a, b, *comparison, &first, &other);
-            return std::any_of(findings.begin(), findings.end(),
-                               [](const Finding& finding) { return finding.id == "loss-global-batch-differs"; });
-        };
-        QVERIFY(has(second));
-        QVERIFY(!has(first));
-    }
 };
 
 QTEST_APPLESS_MAIN(TestLossCheck)
