@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands.h"
+#include "compare_report.h"
 #include "inputs.h"
-#include "json.h"
-#include "report.h"
-#include "table.h"
 
-#include "insight/compare.h"
+#include "insight/history.h"
 #include "replay/replay.h"
+#include "runlog/log_arguments.h"
 #include "runlog/read_log.h"
-#include "units/number.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,19 +15,16 @@ namespace headroom::cli {
 
 namespace {
 
+constexpr int mostRuns = 1000;
+
 struct Options
 {
     std::vector<std::string> paths;
-    std::string beforeConfig, afterConfig;
-    PlanOptions plan; ///< what both configs have in common: model, GPU, number of GPUs
+    std::vector<std::string> configs; ///< of the runs, in their order
+    std::string afterConfig; ///< of the second, when it is named alone
+    std::size_t reference = 0; ///< from 1; 0: none
+    PlanOptions plan; ///< what all configs have in common: model, GPU, number of GPUs
     bool json = false;
-};
-
-/// A log with or without its config, or a config whose estimate stands for a log.
-struct Side
-{
-    RunFigures figures;
-    std::optional<TrainingPlan> plan;
 };
 
 Result<TrainingPlan> openPlan(const Options& options, const std::string& config, const Knowledge& knowledge)
@@ -50,10 +43,11 @@ bool isConfig(const std::string& path, const Knowledge& knowledge)
     return !std::filesystem::is_directory(path) && openConfig(path, knowledge.formats, knowledge.catalog).has_value();
 }
 
-Result<Side> openSide(const Options& options, const std::string& path, const std::string& config,
-                      const Knowledge& knowledge, std::vector<Problem>& problems)
+/// A log with or without its config, or a config whose estimate stands for a log.
+Result<HistoryRun> openRun(const Options& options, const std::string& path, const std::string& config,
+                           const Knowledge& knowledge, std::vector<Problem>& problems)
 {
-    Side side;
+    HistoryRun opened;
     if (config.empty() && isConfig(path, knowledge)) {
         auto plan = openPlan(options, path, knowledge);
         if (!plan) {
@@ -63,9 +57,9 @@ Result<Side> openSide(const Options& options, const std::string& path, const std
         if (auto done = replay(*plan, {}, footprint); !done) {
             return tl::unexpected(done.error());
         }
-        side.figures = RunFigures::of(footprint, path);
-        side.plan = std::move(*plan);
-        return side;
+        opened.figures = RunFigures::of(footprint, path);
+        opened.plan = std::move(*plan);
+        return opened;
     }
     const std::vector<std::filesystem::path> paths{path};
     const auto log = readLog(paths);
@@ -76,151 +70,90 @@ Result<Side> openSide(const Options& options, const std::string& path, const std
     if (log->isEmpty()) {
         return failure(Text{HEADROOM_TR("core", "neither a config nor a log with memory measurements")}, path, 0);
     }
-    side.figures = RunFigures::of(*log, summarise(*log));
-    side.figures.name = path;
+    opened.figures = RunFigures::of(*log, summarise(*log));
+    opened.figures.name = path;
     if (!config.empty()) {
         auto plan = openPlan(options, config, knowledge);
         if (!plan) {
             return tl::unexpected(plan.error());
         }
-        side.plan = std::move(*plan);
+        opened.plan = std::move(*plan);
+    } else if (auto logged = planOfArguments(*log, knowledge.formats, knowledge.catalog)) {
+        opened.plan = std::move(*logged);
     }
-    return side;
+    return opened;
 }
 
-double relative(double before, double after)
+int print(const Options& options, std::span<const HistoryRun> runs, const std::vector<Problem>& problems)
 {
-    return before > 0 ? after / before - 1 : 0;
-}
-
-Table figuresTable(const RunComparison& comparison)
-{
-    Table table;
-    table.addColumn("peaks", Table::Align::Left);
-    table.addColumn("before");
-    table.addColumn("after");
-    table.addColumn("change");
-    const auto addBytes = [&table](const std::string& name, std::optional<Bytes> a, std::optional<Bytes> b) {
-        if (a || b) {
-            table.addRow(
-                {name, a ? formatGib(*a, 3) : "", b ? formatGib(*b, 3) : "",
-                 a && b ? fmt::format("{:+.3f} GiB, {:+.1f} %", static_cast<double>(b->value - a->value) / (1 << 30),
-                                      100 * relative(static_cast<double>(a->value), static_cast<double>(b->value)))
-                        : ""});
-        }
+    if (!options.json) {
+        printProblems(problems);
+    }
+    const auto hasNoEffect = [](const RunComparison& comparison) {
+        return std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                           [](const Finding& finding) { return finding.id == "no-effect"; });
     };
-    const auto addReal = [&table](const char* name, std::optional<double> a, std::optional<double> b) {
-        if (a || b) {
-            table.addRow({name, a ? formatReal(*a) : "", b ? formatReal(*b) : "",
-                          a && b ? fmt::format("{:+.1f} %", 100 * relative(*a, *b)) : ""});
-        }
-    };
-    const RunFigures& before = comparison.before;
-    const RunFigures& after = comparison.after;
-    addBytes("allocated peak", before.allocated, after.allocated);
-    for (std::size_t phase = 0; phase < before.phases.size(); ++phase) {
-        addBytes(fmt::format("  {}", nameOf(static_cast<Phase>(phase))), before.phases[phase], after.phases[phase]);
+    if (runs.size() == 2) {
+        const auto planOf = [](const HistoryRun& one) { return one.plan ? &*one.plan : nullptr; };
+        const RunComparison comparison
+            = compareRuns(runs[0].figures, runs[1].figures, planOf(runs[0]), planOf(runs[1]));
+        options.json ? printJson(comparisonJson(comparison)) : printComparison(comparison);
+        return hasNoEffect(comparison) ? DoesNotHold : Holds;
     }
-    addBytes("reserved peak", before.reserved, after.reserved);
-    addBytes("device", before.device, after.device);
-    addReal("step time, s", before.stepSeconds, after.stepSeconds);
-    addReal("tokens/s", before.tokensPerSecond, after.tokensPerSecond);
-    return table;
-}
-
-void printForPeople(const RunComparison& comparison)
-{
-    fmt::print("before: {}{}\nafter:  {}{}\n\n", comparison.before.name,
-               comparison.before.isEstimate ? " (estimate)" : "", comparison.after.name,
-               comparison.after.isEstimate ? " (estimate)" : "");
-    if (comparison.hasPlans) {
-        fmt::print("{}\n", comparison.variables.empty() ? "Same settings" : "What changed");
-        for (const ChangedVariable& variable : comparison.variables) {
-            for (const FieldDifference& one : variable.differences) {
-                fmt::print("  {}: {} → {}\n", one.key, one.before.empty() ? "not set" : one.before,
-                           one.after.empty() ? "not set" : one.after);
-            }
-        }
-        fmt::print("\n");
-    }
-    fmt::print("{}", figuresTable(comparison).text());
-    if (!comparison.findings.empty()) {
-        fmt::print("\n{}", findingsText(comparison.findings));
-    }
-}
-
-Json figuresJson(const RunFigures& figures)
-{
-    const auto bytes = [](std::optional<Bytes> value) { return value ? Json(value->value) : Json(nullptr); };
-    const auto real = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
-    Json phases = Json::object();
-    for (std::size_t phase = 0; phase < figures.phases.size(); ++phase) {
-        phases[std::string(nameOf(static_cast<Phase>(phase)))] = {{"allocated_bytes", bytes(figures.phases[phase])}};
-    }
-    return Json{{"name", figures.name},
-                {"is_estimate", figures.isEstimate},
-                {"peak_allocated_bytes", bytes(figures.allocated)},
-                {"peak_reserved_bytes", bytes(figures.reserved)},
-                {"device_bytes", bytes(figures.device)},
-                {"phases", std::move(phases)},
-                {"step_time_seconds", real(figures.stepSeconds)},
-                {"tokens_per_second", real(figures.tokensPerSecond)}};
-}
-
-Json comparisonJson(const RunComparison& comparison)
-{
-    Json changes = Json::array();
-    for (const ChangedVariable& variable : comparison.variables) {
-        Json fields = Json::object();
-        for (const FieldDifference& one : variable.differences) {
-            fields[one.key] = {{"before", one.before}, {"after", one.after}};
-        }
-        changes.push_back({{"variable", variable.id}, {"fields", std::move(fields)}});
-    }
-    return Json{{"schema", "headroom.compare/1"},         {"before", figuresJson(comparison.before)},
-                {"after", figuresJson(comparison.after)}, {"plans_known", comparison.hasPlans},
-                {"changes", std::move(changes)},          {"findings", toJson(comparison.findings)}};
+    const auto reference = options.reference > 0 ? std::optional(options.reference - 1) : std::nullopt;
+    options.json ? printJson(historyJson(runs, reference)) : printHistory(runs, reference);
+    const std::vector<HistoryStep> steps = historyOf(runs, reference);
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const HistoryStep& step) { return step.change && hasNoEffect(*step.change); })
+        ? DoesNotHold
+        : Holds;
 }
 
 int run(const Options& options)
 {
+    std::vector<std::string> configs = options.configs;
+    if (!options.afterConfig.empty()) {
+        configs.resize(std::max<std::size_t>(configs.size(), 2));
+        configs[1] = options.afterConfig;
+    }
+    if (configs.size() > options.paths.size() || options.reference > options.paths.size()) {
+        return fail(Problem{Severity::Error,
+                            {},
+                            0,
+                            Text{HEADROOM_TR("core", "more configs, or a higher reference, than there are runs")}});
+    }
+    configs.resize(options.paths.size());
     const Knowledge knowledge;
     std::vector<Problem> problems;
-    auto before = openSide(options, options.paths[0], options.beforeConfig, knowledge, problems);
-    if (!before) {
-        return fail(before.error());
+    std::vector<HistoryRun> runs;
+    for (std::size_t i = 0; i < options.paths.size(); ++i) {
+        auto opened = openRun(options, options.paths[i], configs[i], knowledge, problems);
+        if (!opened) {
+            return fail(opened.error());
+        }
+        runs.push_back(std::move(*opened));
     }
-    auto after = openSide(options, options.paths[1], options.afterConfig, knowledge, problems);
-    if (!after) {
-        return fail(after.error());
-    }
-    const auto planOf = [](const Side& side) { return side.plan ? &*side.plan : nullptr; };
-    const RunComparison comparison
-        = compareRuns(std::move(before->figures), std::move(after->figures), planOf(*before), planOf(*after));
-    if (options.json) {
-        printJson(comparisonJson(comparison));
-    } else {
-        printProblems(problems);
-        printForPeople(comparison);
-    }
-    const bool isBad = std::any_of(comparison.findings.begin(), comparison.findings.end(),
-                                   [](const Finding& finding) { return finding.id == "no-effect"; });
-    return isBad ? DoesNotHold : Holds;
+    return print(options, runs, problems);
 }
 
 } // namespace
 
 void addCompare(CLI::App& app, int& exitCode)
 {
-    CLI::App* command = app.add_subcommand("compare", "two runs side by side: what changed, and what it did");
+    CLI::App* command
+        = app.add_subcommand("compare", "runs side by side, each after the one before: what changed, and what it did");
     const auto options = std::make_shared<Options>();
-    command->add_option("RUN", options->paths, "before and after: logs, or configs whose estimate is taken")
+    command->add_option("RUN", options->paths, "two or more in their order: logs, or configs whose estimate is taken")
         ->required()
-        ->expected(2);
-    command->add_option("--config", options->beforeConfig, "config of the first log");
+        ->expected(2, mostRuns);
+    command->add_option("--config", options->configs, "config of a log; repeated for the logs in their order")
+        ->take_all()
+        ->expected(1);
     command->add_option("--other-config", options->afterConfig, "config of the second log");
-    command->add_option("--model", options->plan.model, "model preset or file of both");
-    command->add_option("--world", options->plan.world, "number of GPUs of both")->check(CLI::PositiveNumber);
+    command->add_option("--reference", options->reference,
+                        "with more than two runs: the one, counted from 1, that all are measured against");
+    command->add_option("--model", options->plan.model, "model preset or file of all");
+    command->add_option("--world", options->plan.world, "number of GPUs of all")->check(CLI::PositiveNumber);
     command->add_flag("--json", options->json, "print JSON");
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -20,8 +20,10 @@ private slots:
     void estimateTells();
     void fitFindsTheChange();
     void compareTellsWhatChanged();
+    void compareKeepsAHistory();
     void lossTellsWhatDiffers_data();
     void lossTellsWhatDiffers();
+    void lossLooksUpTheCauses();
     void calibrationCorrects();
     void reportIsWritten();
     void estimateTellsHowSureItIs();
@@ -148,6 +150,45 @@ void TestCli::compareTellsWhatChanged()
     QCOMPARE(fell.json()["findings"][0]["id"].get<std::string>(), std::string("peak-fell"));
 }
 
+void TestCli::compareKeepsAHistory()
+{
+    const QByteArray halved
+        = QByteArray(example).replace("micro_batch_size: 2", "micro_batch_size: 1").replace("steps: 8", "steps: 16");
+    write("b.yaml", QByteArray(halved).replace("false", "true").replace("granularity: none", "granularity: full"));
+    write("c.yaml", halved);
+    const auto two = run({"compare", "a.yaml", "b.yaml", "a.yaml", "--json"}).json();
+    QCOMPARE(two["schema"].get<std::string>(), std::string("headroom.history/1"));
+    QCOMPARE(two["runs"].size(), 3U);
+    QVERIFY(two["runs"][1]["several_changed"].get<bool>());
+    QVERIFY(!two["runs"][0].contains("changes"));
+    QCOMPARE(two["runs"][1]["changes"].size(), 2U);
+
+    // Each is what it is alone, whatever stands around it; a reference is compared with all others.
+    const auto json = run({"compare", "a.yaml", "c.yaml", "b.yaml", "--reference", "1", "--json"}).json();
+    QVERIFY(!json["runs"][1]["several_changed"].get<bool>());
+    QCOMPARE(json["runs"][1]["changes"][0]["variable"].get<std::string>(), std::string("batch.micro"));
+    QCOMPARE(json["runs"][2]["changes"][0]["variable"].get<std::string>(), std::string("recompute"));
+    QCOMPARE(json["runs"][2]["from_reference"]["changes"].size(), 2U);
+    QVERIFY(json["runs"][2]["peak_allocated_bytes"] == two["runs"][1]["peak_allocated_bytes"]);
+    QVERIFY(!json["runs"][0].contains("from_reference"));
+
+    const Outcome text = run({"compare", "a.yaml", "b.yaml", "c.yaml"});
+    QCOMPARE(text.code, 0);
+    QVERIFY(text.out.contains("b.yaml (estimate), after a.yaml (estimate)"));
+    QVERIFY(text.out.contains("2 settings changed at once") && text.out.contains("recompute alone"));
+
+    // Logs with their configs in order; the third has no effect.
+    write("low.log", QByteArray(logText).replace("40.5GiB", "30.5GiB").replace("31.25", "29"));
+    const Outcome logs = run({"compare", "train.log", "low.log", "low.log", "--config", "a.yaml", "--config", "c.yaml",
+                              "--config", "b.yaml", "--json"});
+    QCOMPARE(logs.code, 1);
+    QCOMPARE(logs.json()["runs"][2]["findings"][0]["id"].get<std::string>(), std::string("no-effect"));
+    QCOMPARE(logs.json()["runs"][1]["changes"][0]["variable"].get<std::string>(), std::string("batch.micro"));
+
+    QCOMPARE(run({"compare", "a.yaml", "b.yaml", "--reference", "3"}).code, 2);
+    QCOMPARE(run({"compare", "a.yaml", "b.yaml", "missing.yaml"}).code, 2);
+}
+
 void TestCli::lossTellsWhatDiffers_data()
 {
     QTest::addColumn<double>("drift");
@@ -174,6 +215,28 @@ void TestCli::lossTellsWhatDiffers()
     QCOMPARE(outcome.code, code);
     QCOMPARE(outcome.json()["verdict"].get<std::string>(), std::string(drift > 0 ? "drift" : "identical"));
     QCOMPARE(run({"loss", "a.jsonl", "a.yaml"}).code, 2);
+}
+
+void TestCli::lossLooksUpTheCauses()
+{
+    QByteArray first;
+    QByteArray second;
+    for (int step = 1; step <= 40; ++step) {
+        const double loss = 8 - 0.1 * step + 0.05 * ((step * 7) % 5 - 2);
+        first += "{\"step\": " + QByteArray::number(step) + ", \"loss\": " + QByteArray::number(loss, 'f', 6) + "}\n";
+        second += "{\"step\": " + QByteArray::number(step) + ", \"loss\": " + QByteArray::number(16 * loss, 'f', 6)
+            + "}\n";
+    }
+    write("a.jsonl", first);
+    write("b.jsonl", second);
+    write("b.yaml",
+          QByteArray(example).replace("micro_batch_size: 2", "micro_batch_size: 1").replace("steps: 8", "steps: 16"));
+    const Outcome plain = run({"loss", "a.jsonl", "b.jsonl"});
+    QVERIFY(!plain.out.contains("batch.accum"));
+    const Outcome known = run({"loss", "a.jsonl", "b.jsonl", "--config", "a.yaml", "--other-config", "b.yaml"});
+    QCOMPARE(known.code, 1);
+    QVERIFY2(known.out.contains("batch.accum = 16 of the second run"), known.out.constData());
+    QVERIFY2(known.out.contains("b.yaml:11"), known.out.constData());
 }
 
 void TestCli::calibrationCorrects()
