@@ -3,15 +3,9 @@
 // Runs of Megatron-LM's functional tests that theory.md measures itself by, written out key by key.
 #pragma once
 
-#include "footprint/plans.h"
-
-#include <string>
-#include <utility>
-#include <vector>
+#include "footprint/settings.h"
 
 namespace headroom::test {
-
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// gpt3_7b_tp1_pp4_memory_speed and gpt3_7b_tp4_pp1_memory_speed: null tokenizer, so one more token.
 inline const Settings gpt7b{{"model.layers", "32"},
@@ -66,13 +60,7 @@ inline const Settings tensorParallel{{"batch.micro", "2"}, {"parallel.tp", "4"}}
 
 inline TrainingPlan planOf(const Settings& common, const Settings& own)
 {
-    TrainingPlan plan;
-    for (const auto* settings : {&common, &own}) {
-        for (const auto& [key, value] : *settings) {
-            plan = planOf({{key, value}}, std::move(plan));
-        }
-    }
-    return plan;
+    return with(with({}, common), own);
 }
 
 } // namespace headroom::test

@@ -34,6 +34,19 @@ inline TrainingPlan workflowExample()
                    {"batch.micro", "2"}});
 }
 
+inline TrainingPlan llama2Of7B()
+{
+    return planOf({{"model.layers", "32"},
+                   {"model.hidden", "4096"},
+                   {"model.heads", "32"},
+                   {"model.ffn", "11008"},
+                   {"model.gated_mlp", "true"},
+                   {"model.vocab", "32000"},
+                   {"model.tied_embeddings", "false"},
+                   {"batch.seq", "4096"},
+                   {"batch.micro", "1"}});
+}
+
 inline TrainingPlan llama2Of70B()
 {
     return planOf({{"model.layers", "80"},
@@ -60,6 +73,28 @@ inline TrainingPlan llama3Of8B()
                    {"model.tied_embeddings", "false"},
                    {"batch.seq", "8192"},
                    {"batch.micro", "1"}});
+}
+
+inline TrainingPlan deepSeekV3()
+{
+    return planOf({{"model.layers", "61"},
+                   {"model.hidden", "7168"},
+                   {"model.heads", "128"},
+                   {"model.head_dim", "128"},
+                   {"model.ffn", "18432"},
+                   {"model.gated_mlp", "true"},
+                   {"model.vocab", "129280"},
+                   {"model.tied_embeddings", "false"},
+                   {"moe.experts", "256"},
+                   {"moe.topk", "8"},
+                   {"moe.ffn", "2048"},
+                   {"moe.shared_ffn", "2048"},
+                   {"moe.first_dense_layers", "3"},
+                   {"mla.q_lora_rank", "1536"},
+                   {"mla.kv_lora_rank", "512"},
+                   {"mla.qk_nope_dim", "128"},
+                   {"mla.qk_rope_dim", "64"},
+                   {"mla.v_dim", "128"}});
 }
 
 } // namespace headroom::test

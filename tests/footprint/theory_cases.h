@@ -3,7 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <QTest>
+
 #include <fstream>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +29,28 @@ inline std::vector<nlohmann::json> theoryCases(std::string_view prefix)
         }
     }
     return result;
+}
+
+/// Rows of those cases in the column "row", as far as `isMeant` says so; without the files the test is skipped.
+inline void addTheoryRows(
+    std::initializer_list<std::string_view> prefixes,
+    bool (*isMeant)(const nlohmann::json& row) = [](const nlohmann::json& /*row*/) { return true; })
+{
+    QTest::addColumn<nlohmann::json>("row");
+    if (theoryCases("").empty()) {
+        QSKIP("../shared/cases/theory_cases.json is not there");
+    }
+    for (const std::string_view prefix : prefixes) {
+        const std::vector<nlohmann::json> rows = theoryCases(prefix);
+        QVERIFY2(!rows.empty(), std::string(prefix).c_str());
+        for (const nlohmann::json& row : rows) {
+            if (isMeant(row)) {
+                QTest::addRow("%s: %s", row.at("id").get<std::string>().c_str(),
+                              row.at("what").get<std::string>().c_str())
+                    << row;
+            }
+        }
+    }
 }
 
 } // namespace headroom::test

@@ -3,8 +3,6 @@
 
 #include "footprint/state.h"
 
-#include <QtGlobal>
-
 #include <algorithm>
 #include <numeric>
 
@@ -23,16 +21,6 @@ TrainingPlan llama(FieldTexts own)
 {
     return planOf(
         own, planOf({{"precision.recipe", "megatron-bf16"}, {"implementation.loader_mask", "false"}}, llama3Of8B()));
-}
-
-ModelProgram programOf(const TrainingPlan& plan)
-{
-    ModelProgram program;
-    const auto built = buildProgram(plan, program);
-    if (!built) {
-        qFatal("%s", built.error().english().c_str());
-    }
-    return program;
 }
 
 const Tape& lastTape(const ModelProgram& program)

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "footprint/plans.h"
-#include "footprint/tape_program.h"
+#include "footprint/programs.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,7 +27,6 @@ using TheoryChecks = std::map<std::string, TheoryCheck>;
 
 // What they share.
 [[nodiscard]] TrainingPlan llama(FieldTexts own); ///< Llama-3-8B with Transformer Engine
-[[nodiscard]] ModelProgram programOf(const TrainingPlan& plan);
 [[nodiscard]] const Tape& lastTape(const ModelProgram& program);
 [[nodiscard]] double perParameter(const TrainingPlan& plan); ///< bytes of state on one rank
 

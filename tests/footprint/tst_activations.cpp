@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/activations.h"
-#include "footprint/plans.h"
+#include "footprint/layer_activations.h"
 #include "footprint/theory_cases.h"
+#include "footprint/vision_plans.h"
 
 #include <QtTest>
 
 using namespace headroom;
-using headroom::test::planOf;
-using headroom::test::theoryCases;
+using test::addTheoryRows;
+using test::layerOf;
+using test::llama2Of7B;
+using test::llavaOf7B;
+using test::modelOf;
+using test::planOf;
 using Json = nlohmann::json;
 
 namespace {
-
-ActivationModel modelOf(const TrainingPlan& plan, const Calibration& calibration = {})
-{
-    return activationModel(plan, architectureOf(plan), visionTowerOf(plan), projectorOf(plan), splitOf(plan),
-                           calibration);
-}
-
-/// Bytes that one layer keeps of one micro-batch.
-double layerOf(const TrainingPlan& plan)
-{
-    const ActivationModel model = modelOf(plan);
-    return model.tokens * model.dense.kept;
-}
 
 /// The theory's counts "without statistics" leave out what the kernels add per token.
 double withoutStatistics(LayerTensors layer)
@@ -49,34 +40,6 @@ TrainingPlan modelOf22B()
                    {"batch.micro", "4"}});
 }
 
-TrainingPlan llama2Of7B()
-{
-    return planOf({{"model.layers", "32"},
-                   {"model.hidden", "4096"},
-                   {"model.heads", "32"},
-                   {"model.ffn", "11008"},
-                   {"model.gated_mlp", "true"},
-                   {"model.vocab", "32000"},
-                   {"batch.seq", "4096"},
-                   {"batch.micro", "1"}});
-}
-
-/// A Llama-2-7B with the encoder and projector of LLaVA-1.5.
-TrainingPlan llava()
-{
-    return planOf({{"vision.layers", "24"},
-                   {"vision.hidden", "1024"},
-                   {"vision.heads", "16"},
-                   {"vision.ffn", "4096"},
-                   {"vision.patch", "14"},
-                   {"vision.image_size", "336"},
-                   {"vision.class_token", "true"},
-                   {"vision.tokens_per_image", "576"},
-                   {"projector.type", "mlp"},
-                   {"projector.hidden", "4096"}},
-                  llama2Of7B());
-}
-
 } // namespace
 
 class ActivationsTest : public QObject
@@ -92,15 +55,6 @@ private slots:
     void theoryLayers();
     void paperLayers_data();
     void paperLayers();
-    void groupedRecompute_data();
-    void groupedRecompute();
-    void effectiveRecompute_data();
-    void effectiveRecompute();
-    void namedModules_data();
-    void namedModules();
-    void modulesOverlapOnce();
-    void wholeLayersOfAStage_data();
-    void wholeLayersOfAStage();
     void calibrationScales();
     void frozenLanguageModel_data();
     void frozenLanguageModel();
@@ -108,7 +62,6 @@ private slots:
     void latentAttention();
     void visionEncoder_data();
     void visionEncoder();
-    void moreRecomputingNeverAdds();
 };
 
 void ActivationsTest::coefficients_data()
@@ -169,23 +122,12 @@ void ActivationsTest::fusedLayer()
 
 void ActivationsTest::theoryLayers_data()
 {
-    QTest::addColumn<Json>("row");
-    for (const char* id : {"A02", "A03", "A04"}) {
-        for (const Json& row : theoryCases(id)) {
-            QTest::addRow("%s", id) << row;
-        }
-    }
-    if (theoryCases("A0").empty()) {
-        QTest::newRow("absent") << Json();
-    }
+    addTheoryRows({"A02", "A03", "A04"});
 }
 
 void ActivationsTest::theoryLayers()
 {
     QFETCH(Json, row);
-    if (row.is_null()) {
-        QSKIP("../shared/cases/theory_cases.json is not there");
-    }
     const Json& inputs = row.at("inputs");
     TrainingPlan plan = planOf({{"model.layers", "1"},
                                 {"model.vocab", "1"},
@@ -225,140 +167,6 @@ void ActivationsTest::paperLayers()
     QCOMPARE(withoutStatistics(layer), coefficient * 6144);
 }
 
-void ActivationsTest::groupedRecompute_data()
-{
-    QTest::addColumn<Json>("row");
-    for (const char* id : {"A16", "A17"}) {
-        for (const Json& row : theoryCases(id)) {
-            QTest::addRow("%s", row.at("id").get<std::string>().c_str()) << row;
-        }
-    }
-    if (theoryCases("A16").empty()) {
-        QTest::newRow("absent") << Json();
-    }
-}
-
-void ActivationsTest::groupedRecompute()
-{
-    QFETCH(Json, row);
-    if (row.is_null()) {
-        QSKIP("../shared/cases/theory_cases.json is not there");
-    }
-    const Json& inputs = row.at("inputs");
-    const bool isUniform = row.at("id").get<std::string>().starts_with("A16");
-    ActivationModel model;
-    model.tokens = 1;
-    model.dense = {inputs.at("layer_bytes"), inputs.at("layer_bytes")};
-    model.input = inputs.at("input_bytes");
-    model.recompute.kind = isUniform ? Recompute::Kind::Uniform : Recompute::Kind::Block;
-    model.recompute.group = model.recompute.layers = inputs.at("n");
-    const StageActivations stage = stageActivations(model, inputs.at("L"), 0, 1);
-    QCOMPARE(stage.kept, row.at("expected").at("forward_live").get<double>());
-    QCOMPARE(stage.kept + stage.rebuilt, row.at("expected").at("backward_live").get<double>());
-}
-
-void ActivationsTest::effectiveRecompute_data()
-{
-    QTest::addColumn<TrainingPlan>("plan");
-    QTest::addColumn<int>("kind");
-    using Kind = Recompute::Kind;
-    const auto row = [](const char* name, Kind kind, test::FieldTexts fields) {
-        QTest::newRow(name) << planOf(fields) << static_cast<int>(kind);
-    };
-    row("block absent", Kind::None, {});
-    row("full", Kind::Block, {{"recompute.enabled", "true"}, {"recompute.granularity", "full"}});
-    row("enabled: false wins", Kind::None, {{"recompute.enabled", "false"}, {"recompute.granularity", "full"}});
-    row("enabled without granularity", Kind::None, {{"recompute.enabled", "true"}});
-    row("granularity without enabled", Kind::Block, {{"recompute.granularity", "full"}});
-    row("none", Kind::None, {{"recompute.enabled", "true"}, {"recompute.granularity", "none"}});
-    row("selective layers", Kind::Block,
-        {{"recompute.enabled", "true"}, {"recompute.granularity", "selective"}, {"recompute.num_layers", "4"}});
-    row("selective modules", Kind::Modules,
-        {{"recompute.enabled", "true"}, {"recompute.granularity", "selective"}, {"recompute.modules", "mlp"}});
-    row("selective, nothing named", Kind::Modules,
-        {{"recompute.enabled", "true"}, {"recompute.granularity", "selective"}});
-    row("full in groups", Kind::Uniform,
-        {{"recompute.granularity", "full"}, {"recompute.method", "uniform"}, {"recompute.num_layers", "2"}});
-}
-
-void ActivationsTest::effectiveRecompute()
-{
-    QFETCH(TrainingPlan, plan);
-    QFETCH(int, kind);
-    QCOMPARE(static_cast<int>(recomputeOf(plan).kind), kind);
-}
-
-void ActivationsTest::namedModules_data()
-{
-    QTest::addColumn<QString>("modules");
-    QTest::addColumn<double>("bytes");
-    const double whole = 1'141'964'800; // Llama-3-8B, 8192 tokens
-    const double stream = 67'108'864; // 2·T·h
-    const double hidden = 469'762'048; // fc1 output
-    QTest::newRow("mlp drops its norm too") << "mlp" << whole - hidden - hidden / 2 - stream;
-    QTest::newRow("core_attn, flash: lse only") << "core_attn" << whole - 1'048'576;
-    QTest::newRow("layernorm") << "layernorm" << whole - 2 * stream;
-    QTest::newRow("activation") << "act" << whole - hidden / 2;
-    QTest::newRow("two modules") << "core_attn,mlp" << whole - 1'048'576 - hidden - hidden / 2 - stream;
-    QTest::newRow("experts of a dense model") << "moe,moe_act,shared_experts" << whole;
-    QTest::newRow("latent attention it has not") << "mla_up_proj" << whole;
-    QTest::newRow("a name nobody knows") << "warp_drive" << whole;
-}
-
-void ActivationsTest::namedModules()
-{
-    QFETCH(QString, modules);
-    QFETCH(double, bytes);
-    const TrainingPlan plan = planOf({{"recompute.enabled", "true"},
-                                      {"recompute.granularity", "selective"},
-                                      {"recompute.modules", modules.toStdString()}},
-                                     test::llama3Of8B());
-    QCOMPARE(layerOf(plan), bytes);
-    const StageActivations stage = stageActivations(modelOf(plan), 32, 0, 1);
-    QCOMPARE(stage.kept, 32 * bytes);
-    QCOMPARE(stage.rebuilt, 1'141'964'800 - bytes); // one layer at a time
-}
-
-void ActivationsTest::modulesOverlapOnce()
-{
-    // The MLP's norm output goes with either module; both together drop it once, and nothing falls below what the
-    // residual stream and attention keep.
-    const TrainingPlan plan = planOf(
-        {{"recompute.granularity", "selective"}, {"recompute.modules", "mlp,mlp,layernorm,core_attn,attention,act"}},
-        test::llama3Of8B());
-    const double statistics = 8192 * 8;
-    QCOMPARE(layerOf(plan), 2.0 * 67'108'864 + statistics);
-}
-
-void ActivationsTest::wholeLayersOfAStage_data()
-{
-    QTest::addColumn<QString>("count");
-    QTest::addColumn<int>("chunks");
-    QTest::addColumn<double>("kept"); // in layers stored whole and inputs: whole + inputs/100
-    QTest::newRow("none") << "0" << 1 << 8 * 100.0;
-    QTest::newRow("three of eight") << "3" << 1 << 5 * 100 + 3.0;
-    QTest::newRow("all") << "8" << 1 << 8.0;
-    QTest::newRow("more than there are") << "24" << 1 << 8.0;
-    QTest::newRow("four of eight, two chunks") << "4" << 2 << 4 * 100 + 4.0;
-}
-
-void ActivationsTest::wholeLayersOfAStage()
-{
-    QFETCH(QString, count);
-    QFETCH(int, chunks);
-    QFETCH(double, kept);
-    ActivationModel model;
-    model.tokens = 1;
-    model.dense = {100, 100};
-    model.input = 1;
-    model.recompute.kind = Recompute::Kind::Block;
-    model.recompute.layers = count.toLongLong();
-    const StageActivations stage = stageActivations(model, 8, 0, chunks);
-    QCOMPARE(stage.kept, kept);
-    // A layer is rebuilt only after those stored whole are gone, unless none is.
-    QCOMPARE(stage.rebuilt, kept == 8.0 ? 99.0 : 0.0);
-}
-
 void ActivationsTest::calibrationScales()
 {
     const TrainingPlan plan = test::workflowExample();
@@ -383,14 +191,15 @@ void ActivationsTest::frozenLanguageModel_data()
     QTest::addColumn<TrainingPlan>("plan");
     QTest::addColumn<double>("perToken");
     const double trained = 16'384 + 16'384 + 24'576 + 8'192 + 8 + 128 + 44'032 + 22'016;
-    QTest::newRow("trained") << llava() << trained;
+    QTest::newRow("trained") << llavaOf7B() << trained;
     // Norm inputs, statistics, q, k, v, attention output, lse, fc1 output.
     QTest::newRow("frozen, projector trained")
-        << planOf({{"frozen.llm", "true"}, {"frozen.vision", "true"}}, llava()) << 93'320.0;
+        << planOf({{"frozen.llm", "true"}, {"frozen.vision", "true"}}, llavaOf7B()) << 93'320.0;
     QTest::newRow("frozen, nothing trained before it")
-        << planOf({{"frozen.llm", "true"}, {"frozen.vision", "true"}, {"frozen.projector", "true"}}, llava()) << 0.0;
+        << planOf({{"frozen.llm", "true"}, {"frozen.vision", "true"}, {"frozen.projector", "true"}}, llavaOf7B())
+        << 0.0;
     QTest::newRow("frozen language model alone") << planOf({{"frozen.llm", "true"}}, llama2Of7B()) << 0.0;
-    QTest::newRow("all frozen") << planOf({{"frozen.all", "true"}}, llava()) << 0.0;
+    QTest::newRow("all frozen") << planOf({{"frozen.all", "true"}}, llavaOf7B()) << 0.0;
     QTest::newRow("adapters") << planOf({{"lora.rank", "8"}}, llama2Of7B()) << trained;
 }
 
@@ -455,18 +264,20 @@ void ActivationsTest::visionEncoder_data()
     // values and activations.
     const double tower = 577.0 * 24 * (32 * 1024 + 64 + 16);
     const double projector = 576.0 * 2 * (1024 + 4096 + 4096);
-    QTest::newRow("trained") << llava() << tower << projector;
+    QTest::newRow("trained") << llavaOf7B() << tower << projector;
     QTest::newRow("micro-batch 4, 3 images")
-        << planOf({{"batch.micro", "4"}, {"vision.images_per_sample", "3"}}, llava()) << 12 * tower << 12 * projector;
-    QTest::newRow("encoder frozen") << planOf({{"frozen.vision", "true"}}, llava()) << 0.0 << projector;
-    QTest::newRow("projector frozen") << planOf({{"frozen.projector", "true"}}, llava()) << tower << 576.0 * 2 * 4096;
-    QTest::newRow("both frozen") << planOf({{"frozen.vision", "true"}, {"frozen.projector", "true"}}, llava()) << 0.0
-                                 << 0.0;
+        << planOf({{"batch.micro", "4"}, {"vision.images_per_sample", "3"}}, llavaOf7B()) << 12 * tower
+        << 12 * projector;
+    QTest::newRow("encoder frozen") << planOf({{"frozen.vision", "true"}}, llavaOf7B()) << 0.0 << projector;
+    QTest::newRow("projector frozen") << planOf({{"frozen.projector", "true"}}, llavaOf7B()) << tower
+                                      << 576.0 * 2 * 4096;
+    QTest::newRow("both frozen") << planOf({{"frozen.vision", "true"}, {"frozen.projector", "true"}}, llavaOf7B())
+                                 << 0.0 << 0.0;
     QTest::newRow("encoder recomputed") << planOf({{"recompute.granularity", "full"}, {"recompute.vision", "true"}},
-                                                  llava())
+                                                  llavaOf7B())
                                         << 577.0 * 24 * 2 * 1024 << projector;
-    QTest::newRow("TP 2") << planOf({{"parallel.tp", "2"}}, llava()) << 577.0 * 24 * (8 * 1024 + 12 * 1024 + 32 + 16)
-                          << projector;
+    QTest::newRow("TP 2") << planOf({{"parallel.tp", "2"}}, llavaOf7B())
+                          << 577.0 * 24 * (8 * 1024 + 12 * 1024 + 32 + 16) << projector;
     QTest::newRow("no encoder") << llama2Of7B() << 0.0 << 0.0;
 }
 
@@ -477,21 +288,6 @@ void ActivationsTest::visionEncoder()
     QFETCH(double, projector);
     QCOMPARE(modelOf(plan).tower, tower);
     QCOMPARE(modelOf(plan).projector, projector);
-}
-
-void ActivationsTest::moreRecomputingNeverAdds()
-{
-    const TrainingPlan plan = test::llama3Of8B();
-    double before = stageActivations(modelOf(plan), 32, 0, 1).kept;
-    for (const char* layers : {"1", "4", "16", "31", "32"}) {
-        const TrainingPlan selective
-            = planOf({{"recompute.granularity", "selective"}, {"recompute.num_layers", layers}}, plan);
-        const double now = stageActivations(modelOf(selective), 32, 0, 1).kept;
-        QVERIFY(now < before);
-        before = now;
-    }
-    const TrainingPlan full = planOf({{"recompute.granularity", "full"}}, plan);
-    QCOMPARE(stageActivations(modelOf(full), 32, 0, 1).kept, before);
 }
 
 QTEST_APPLESS_MAIN(ActivationsTest)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
 #include "footprint/flops.h"
+#include "footprint/vision_plans.h"
 #include "footprint/working.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/validity.h"
-#include "plans.h"
 
 #include <QtTest>
 
@@ -20,34 +20,12 @@ constexpr std::int64_t clipParameters = 303'507'456; ///< CLIP ViT-L/14-336 (the
 constexpr std::int64_t projectorParameters = 20'979'712; ///< LLaVA-1.5-7B (theory.md 1.6, P12)
 constexpr std::int64_t languageParameters = 6'738'415'616; ///< Llama-2-7B
 
-/// LLaVA-1.5-7B.
+/// LLaVA-1.5-7B in a batch of sixteen images.
 TrainingPlan llava(test::FieldTexts more = {})
 {
     return planOf(more,
-                  planOf({{"model.layers", "32"},
-                          {"model.hidden", "4096"},
-                          {"model.heads", "32"},
-                          {"model.ffn", "11008"},
-                          {"model.gated_mlp", "true"},
-                          {"model.vocab", "32000"},
-                          {"model.tied_embeddings", "false"},
-                          {"vision.layers", "24"},
-                          {"vision.hidden", "1024"},
-                          {"vision.heads", "16"},
-                          {"vision.ffn", "4096"},
-                          {"vision.patch", "14"},
-                          {"vision.image_size", "336"},
-                          {"vision.class_token", "true"},
-                          {"vision.learned_positions", "true"},
-                          {"vision.extra_norms", "2"},
-                          {"vision.tokens_per_image", "576"},
-                          {"projector.type", "mlp"},
-                          {"projector.layers", "2"},
-                          {"projector.hidden", "4096"},
-                          {"precision.recipe", "megatron-bf16"},
-                          {"batch.seq", "2048"},
-                          {"batch.micro", "1"},
-                          {"batch.accum", "16"}}));
+                  planOf({{"precision.recipe", "megatron-bf16"}, {"batch.seq", "2048"}, {"batch.accum", "16"}},
+                         test::llavaOf7B()));
 }
 
 std::vector<StageWorking> stagesOf(const TrainingPlan& plan)

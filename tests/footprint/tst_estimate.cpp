@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/estimate.h"
-#include "footprint/plans.h"
+#include "footprint/estimated.h"
 #include "footprint/working.h"
 
 #include <QtTest>
@@ -9,48 +8,14 @@
 #include <new>
 
 using namespace headroom;
-using headroom::test::planOf;
-using headroom::test::workflowExample;
+using test::estimated;
+using test::multimodal;
+using test::planOf;
+using test::workflowExample;
 
 namespace {
 
 std::size_t allocations = 0;
-
-Footprint estimated(const TrainingPlan& plan, const Calibration& calibration = {})
-{
-    Footprint footprint;
-    const auto done = estimate(plan, calibration, footprint);
-    if (!done) {
-        qFatal("%s", done.error().english().c_str());
-    }
-    return footprint;
-}
-
-Bytes componentSum(const StageFootprint& stage)
-{
-    Bytes sum;
-    for (std::size_t i = 0; i < stage.components.size(); ++i) {
-        if (i != static_cast<std::size_t>(Component::Context)) {
-            sum += stage.components[i];
-        }
-    }
-    return sum;
-}
-
-/// A vision-language model on several GPUs.
-TrainingPlan multimodal()
-{
-    return planOf({{"vision.layers", "24"},
-                   {"vision.hidden", "1024"},
-                   {"vision.heads", "16"},
-                   {"vision.patch", "14"},
-                   {"vision.image_size", "336"},
-                   {"vision.images_per_sample", "2"},
-                   {"projector.type", "mlp"},
-                   {"parallel.pp", "4"},
-                   {"batch.accum", "8"}},
-                  test::llama3Of8B());
-}
 
 } // namespace
 
@@ -90,25 +55,11 @@ private slots:
     void firstStepLacksMoments();
     void optimizerPhaseCanPeak();
     void interleavedChunksAreExact();
-    void unevenSplitsCover_data();
-    void unevenSplitsCover();
     void visionBurdensTheFirstStage();
     void bidirectionalHoldsTwoCopies();
-    void componentsAddUpToThePeak_data();
-    void componentsAddUpToThePeak();
-    void recomputingNeverAdds();
-    void tensorParallelismNeverAdds_data();
-    void tensorParallelismNeverAdds();
-    void moreStagesMoreInFlight();
     void capacityDecides_data();
     void capacityDecides();
-    void largestNumbersDoNotOverflow();
-    void longPipelinesAreQuick();
     void reusesItsStorage();
-    void explainsTheExample();
-    void explanationsFollowTheEstimate_data();
-    void explanationsFollowTheEstimate();
-    void explainsNothingBeyondTheStages();
 };
 
 void EstimateTest::workflowExampleIsExact()
@@ -293,35 +244,6 @@ void EstimateTest::interleavedChunksAreExact()
     }
 }
 
-void EstimateTest::unevenSplitsCover_data()
-{
-    QTest::addColumn<TrainingPlan>("plan");
-    const auto row = [](const char* name, test::FieldTexts fields) {
-        QTest::newRow(name) << planOf(fields, planOf({{"batch.accum", "16"}}, test::llama3Of8B()));
-    };
-    row("three stages", {{"parallel.pp", "3"}});
-    row("five stages", {{"parallel.pp", "5"}});
-    row("short first stage", {{"parallel.pp", "4"}, {"parallel.first_stage_layers", "5"}});
-    row("embedding and loss counted",
-        {{"parallel.pp", "2"}, {"parallel.embed_in_split", "true"}, {"parallel.loss_in_split", "true"}});
-    row("folded, odd stages", {{"parallel.pp", "5"}, {"parallel.schedule", "zb-v"}});
-}
-
-void EstimateTest::unevenSplitsCover()
-{
-    QFETCH(TrainingPlan, plan);
-    const Footprint footprint = estimated(plan);
-    std::int64_t layers = 0;
-    std::int64_t parameters = 0;
-    for (const StageFootprint& stage : footprint.stages) {
-        layers += stage.layers;
-        parameters += stage.parameters;
-    }
-    QCOMPARE(layers, 32);
-    QCOMPARE(parameters, 8'030'261'248);
-    QCOMPARE(footprint.modelParameters, 8'030'261'248);
-}
-
 void EstimateTest::visionBurdensTheFirstStage()
 {
     const Footprint with = estimated(multimodal());
@@ -352,93 +274,6 @@ void EstimateTest::bidirectionalHoldsTwoCopies()
     QCOMPARE(twice.stages[1].inFlight, 5);
 }
 
-void EstimateTest::componentsAddUpToThePeak_data()
-{
-    QTest::addColumn<TrainingPlan>("plan");
-    QTest::newRow("example") << workflowExample();
-    QTest::newRow("multimodal") << multimodal();
-    QTest::newRow("70B") << planOf({{"parallel.tp", "8"}, {"parallel.pp", "4"}, {"parallel.sp", "true"}},
-                                   test::llama2Of70B());
-    QTest::newRow("full recompute") << planOf({{"recompute.granularity", "full"}, {"recompute.vision", "true"}},
-                                              multimodal());
-    QTest::newRow("fp16") << planOf({{"precision.recipe", "megatron-fp16"}, {"batch.seq", "16"}}, workflowExample());
-    QTest::newRow("autocast") << planOf({{"precision.recipe", "fp32"}, {"precision.autocast", "true"}},
-                                        workflowExample());
-}
-
-void EstimateTest::componentsAddUpToThePeak()
-{
-    QFETCH(TrainingPlan, plan);
-    const Footprint footprint = estimated(plan);
-    for (const StageFootprint& stage : footprint.stages) {
-        QCOMPARE(componentSum(stage), stage.peakAllocated);
-        QCOMPARE(stage.phase(stage.peakPhase), stage.peakAllocated);
-        QCOMPARE(stage.peakReserved, stage.peakAllocated);
-        QCOMPARE(stage.device, stage.peakReserved + stage.component(Component::Context));
-        for (const Bytes phase : stage.phases) {
-            QVERIFY(phase <= stage.peakAllocated);
-        }
-        QVERIFY(stage.firstStepPeakAllocated <= stage.peakAllocated);
-        QVERIFY(stage.steadyAllocated <= stage.peakAllocated);
-        QVERIFY(stage.device <= footprint.fullest().device);
-    }
-}
-
-void EstimateTest::recomputingNeverAdds()
-{
-    for (const TrainingPlan& plan : {workflowExample(), multimodal()}) {
-        const auto with = [&plan](test::FieldTexts fields) { return estimated(planOf(fields, plan)); };
-        const Footprint none = with({});
-        const Footprint selective = with({{"recompute.granularity", "selective"}, {"recompute.modules", "mlp"}});
-        const Footprint full = with({{"recompute.granularity", "full"}});
-        for (std::size_t stage = 0; stage < none.stages.size(); ++stage) {
-            QVERIFY(selective.stages[stage].peakAllocated < none.stages[stage].peakAllocated);
-            QVERIFY(full.stages[stage].peakAllocated < selective.stages[stage].peakAllocated);
-            QVERIFY(full.stages[stage].component(Component::WorkingSet) > Bytes{});
-        }
-    }
-}
-
-void EstimateTest::tensorParallelismNeverAdds_data()
-{
-    QTest::addColumn<TrainingPlan>("plan");
-    const TrainingPlan llama = planOf({{"parallel.pp", "2"}, {"batch.accum", "4"}}, test::llama3Of8B());
-    QTest::newRow("without SP") << llama;
-    QTest::newRow("with SP") << planOf({{"parallel.sp", "true"}}, llama);
-    QTest::newRow("multimodal") << multimodal();
-    QTest::newRow("full recompute") << planOf({{"recompute.granularity", "full"}}, multimodal());
-    QTest::newRow("experts") << planOf({{"moe.experts", "8"}, {"moe.topk", "2"}, {"parallel.sp", "true"}}, llama);
-}
-
-void EstimateTest::tensorParallelismNeverAdds()
-{
-    QFETCH(TrainingPlan, plan);
-    Footprint before = estimated(plan);
-    for (const char* size : {"2", "4", "8", "16", "32"}) {
-        const Footprint now = estimated(planOf({{"parallel.tp", size}}, plan));
-        for (std::size_t stage = 0; stage < now.stages.size(); ++stage) {
-            // The context comes last: a group more has its own communicator.
-            for (std::size_t i = 0; i + 1 < now.stages[stage].components.size(); ++i) {
-                QVERIFY2(now.stages[stage].components[i] <= before.stages[stage].components[i], size);
-            }
-        }
-        before = now;
-    }
-}
-
-void EstimateTest::moreStagesMoreInFlight()
-{
-    // Activations of the first stage do not fall with more stages: fewer layers, more micro-batches.
-    const auto live = [](const char* stages) {
-        const Footprint footprint
-            = estimated(planOf({{"parallel.pp", stages}, {"batch.accum", "32"}}, test::llama3Of8B()));
-        const StageFootprint& first = footprint.stages.front();
-        return first.component(Component::Activations) + first.component(Component::InFlight);
-    };
-    QCOMPARE(live("1"), live("2"));
-    QCOMPARE(live("2"), live("8"));
-}
-
 void EstimateTest::capacityDecides_data()
 {
     QTest::addColumn<QString>("capacity");
@@ -458,51 +293,6 @@ void EstimateTest::capacityDecides()
              std::optional(fits));
 }
 
-void EstimateTest::largestNumbersDoNotOverflow()
-{
-    // Every size at the limit of what is accepted, and what no limit covers as large as it gets.
-    TrainingPlan plan = planOf({{"model.layers", "100000"},
-                                {"model.hidden", "16000000"},
-                                {"model.heads", "1000000"},
-                                {"model.ffn", "64000000"},
-                                {"model.vocab", "1000000000"},
-                                {"moe.experts", "1000000"},
-                                {"moe.ffn", "64000000"},
-                                {"moe.shared_ffn", "9223372036854775807"},
-                                {"vision.layers", "100000"},
-                                {"vision.hidden", "16000000"},
-                                {"vision.tokens_per_image", "100000000"},
-                                {"vision.images_per_sample", "1000000"},
-                                {"vision.max_tiles", "9223372036854775807"},
-                                {"vision.merge", "9223372036854775807"},
-                                {"projector.type", "patch_merger"},
-                                {"projector.out", "9223372036854775807"},
-                                {"lora.rank", "9223372036854775807"},
-                                {"batch.micro", "100000000"},
-                                {"batch.seq", "1000000000"},
-                                {"batch.accum", "100000000"},
-                                {"attention.impl", "eager"}});
-    Footprint footprint = estimated(plan);
-    const StageFootprint& stage = footprint.fullest();
-    QCOMPARE(stage.peakAllocated.value, std::numeric_limits<std::int64_t>::max());
-    QCOMPARE(stage.device.value, std::numeric_limits<std::int64_t>::max());
-    QVERIFY(stage.staticState().value > 0);
-    QVERIFY(stage.firstStepPeakAllocated.value > 0);
-    QVERIFY(!explain(plan, {}, footprint, 0).empty());
-    QVERIFY(!estimated(workflowExample(), {1e300, 1, {}, {}}).stages.empty());
-    QVERIFY(!estimated(workflowExample(), {std::nan(""), 1, {}, {}}).stages.empty());
-}
-
-void EstimateTest::longPipelinesAreQuick()
-{
-    TrainingPlan plan
-        = planOf({{"model.layers", "100000"}, {"parallel.pp", "100000"}, {"batch.accum", "4"}}, workflowExample());
-    QElapsedTimer timer;
-    timer.start();
-    QCOMPARE(estimated(plan).stages.size(), std::size_t{100'000});
-    QVERIFY2(timer.elapsed() < 5000, "each stage must cost the same");
-}
-
 void EstimateTest::reusesItsStorage()
 {
     TrainingPlan plan = planOf({{"optimizer.name", "adamw"}, {"recompute.granularity", "selective"}}, multimodal());
@@ -518,72 +308,6 @@ void EstimateTest::reusesItsStorage()
     plan.parallel.pp.value = 2;
     QVERIFY(estimate(plan, {}, footprint).has_value());
     QCOMPARE(footprint.stages.size(), std::size_t{2});
-}
-
-void EstimateTest::explainsTheExample()
-{
-    const TrainingPlan plan = workflowExample();
-    const Footprint footprint = estimated(plan);
-    const std::vector<Term> terms = explain(plan, {}, footprint, 0);
-    QCOMPARE(terms[0].formula, std::string("12·h²"));
-    QCOMPARE(terms[0].substituted, std::string("12 × 1,024²"));
-    QCOMPARE(terms[0].value, 12'582'912.0);
-    QVERIFY(terms[0].parts.empty());
-    QCOMPARE(terms[1].formula, std::string("L·12h² + V·h"));
-    QCOMPARE(terms[1].substituted, std::string("24 × 12 × 1,024² + 50,000 × 1,024"));
-    QCOMPARE(terms[1].value, 353'189'888.0);
-    QCOMPARE(terms[2].substituted, std::string("353,189,888 × (2 weight + 2 gradient + 4 master + 8 moments)"));
-    QCOMPARE(terms[2].value, 353'189'888.0 * 16);
-    QCOMPARE(terms[3].substituted, std::string("2 × 1,024 × 1,024 × 24 × 16 × 2"));
-    QCOMPARE(terms[3].value, 1.5 * 1024 * 1024 * 1024);
-    QCOMPARE(terms[4].formula, std::string("min(m, p − i)"));
-    QCOMPARE(terms[4].substituted, std::string("min(1, 1 − 0)"));
-    QCOMPARE(terms[4].value, 1.0);
-    QCOMPARE(terms[5].substituted, std::string("5.263 GiB + 1 × 1.500 GiB"));
-}
-
-void EstimateTest::explanationsFollowTheEstimate_data()
-{
-    componentsAddUpToThePeak_data();
-    QTest::newRow("experts") << planOf({{"moe.experts", "8"}, {"moe.topk", "2"}, {"parallel.ep", "2"}},
-                                       test::llama3Of8B());
-    QTest::newRow("adapters") << planOf({{"lora.rank", "8"}}, test::llama3Of8B());
-}
-
-void EstimateTest::explanationsFollowTheEstimate()
-{
-    QFETCH(TrainingPlan, plan);
-    const Footprint footprint = estimated(plan);
-    for (std::size_t stage = 0; stage < footprint.stages.size(); ++stage) {
-        const std::vector<Term> terms = explain(plan, {}, footprint, stage);
-        QVERIFY(terms.size() >= 7);
-        for (const Term& term : terms) {
-            QVERIFY(!term.name.isEmpty());
-            QVERIFY(!term.formula.empty());
-        }
-        const StageFootprint& result = footprint.stages[stage];
-        QCOMPARE(terms[1].value, static_cast<double>(result.parameters));
-        QCOMPARE(terms[terms.size() - 2].value, static_cast<double>(result.peakAllocated.value));
-        QCOMPARE(terms.back().value, static_cast<double>(result.device.value));
-        // Textbook and exact figure stand side by side where they differ.
-        if (!terms[0].parts.empty()) {
-            QCOMPARE(terms[0].parts.size(), std::size_t{2});
-            QCOMPARE(terms[0].parts[0].value, static_cast<double>(footprint.textbook.blockParameters));
-            QCOMPARE(terms[0].parts[1].value, terms[0].value);
-            double sum = 0;
-            for (const Term& part : terms[0].parts[1].parts) {
-                sum += part.value;
-            }
-            QCOMPARE(sum, terms[0].value);
-        }
-    }
-}
-
-void EstimateTest::explainsNothingBeyondTheStages()
-{
-    const TrainingPlan plan = workflowExample();
-    QVERIFY(explain(plan, {}, estimated(plan), 1).empty());
-    QVERIFY(explain(plan, {}, Footprint{}, 0).empty());
 }
 
 QTEST_APPLESS_MAIN(EstimateTest)

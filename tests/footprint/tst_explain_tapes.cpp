@@ -2,7 +2,7 @@
 //
 // The working behind the exact figures adds up, and its layers keep what the papers say.
 #include "footprint/explain_tapes.h"
-#include "plan/fields.h"
+#include "footprint/written_plan.h"
 
 #include <QTest>
 
@@ -13,23 +13,14 @@ using namespace headroom;
 
 namespace {
 
-TrainingPlan planOf(const QByteArray& settings)
+TrainingPlan gpt(const QByteArray& settings = {})
 {
-    const QByteArray gpt = "model.layers=8 model.hidden=1024 model.ffn=4096 model.heads=16 model.vocab=32000 "
-                           "model.learned_positions=true model.max_pos=2048 model.layer_norm=true model.attn_bias=true "
-                           "model.mlp_bias=true model.tied_embeddings=false model.attn_dropout=0.1 "
-                           "model.hidden_dropout=0.1 batch.micro=2 batch.seq=2048 batch.accum=8 parallel.pp=2 "
-                           "precision.recipe=megatron-bf16 ";
-    TrainingPlan plan;
-    for (const QByteArray& setting : (gpt + settings).split(' ')) {
-        const qsizetype equals = setting.indexOf('=');
-        if (equals > 0
-            && !setField(plan, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString(),
-                         Origin{OriginKind::CommandLine, 0, nullptr})) {
-            qFatal("%s", setting.constData());
-        }
-    }
-    return plan;
+    return test::planOf("model.layers=8 model.hidden=1024 model.ffn=4096 model.heads=16 model.vocab=32000 "
+                        "model.learned_positions=true model.max_pos=2048 model.layer_norm=true model.attn_bias=true "
+                        "model.mlp_bias=true model.tied_embeddings=false model.attn_dropout=0.1 "
+                        "model.hidden_dropout=0.1 batch.micro=2 batch.seq=2048 batch.accum=8 parallel.pp=2 "
+                        "precision.recipe=megatron-bf16 "
+                        + settings);
 }
 
 constexpr double tokens = 2 * 2048, hidden = 1024;
@@ -58,7 +49,7 @@ struct Explained
 
 Explained explained(const QByteArray& settings, std::size_t stage)
 {
-    const TrainingPlan plan = planOf(settings);
+    const TrainingPlan plan = gpt(settings);
     Explained result;
     if (!estimateInstantly(plan, {}, result.footprint)) {
         qFatal("no estimate");
@@ -137,7 +128,7 @@ void TestExplainTapes::parametersAreTheModels()
 
 void TestExplainTapes::tensorsSplitComponents()
 {
-    const TrainingPlan plan = planOf({});
+    const TrainingPlan plan = gpt({});
     Footprint footprint;
     QVERIFY(estimateInstantly(plan, {}, footprint));
     PeakTensors tensors{};
@@ -155,9 +146,9 @@ void TestExplainTapes::tensorsSplitComponents()
 void TestExplainTapes::nothingWithoutTapes()
 {
     StageFootprint stage;
-    QVERIFY(explainTapes(planOf("implementation.profile=torchtune"), stage).empty());
+    QVERIFY(explainTapes(gpt("implementation.profile=torchtune"), stage).empty());
     stage.stage = 7; // of a plan with two
-    QVERIFY(explainTapes(planOf({}), stage).empty());
+    QVERIFY(explainTapes(gpt({}), stage).empty());
 }
 
 QTEST_GUILESS_MAIN(TestExplainTapes)

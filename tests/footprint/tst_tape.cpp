@@ -2,9 +2,10 @@
 //
 // What the tapes keep, against the tables of theory.md 3.2, 3.7 and 3.9 with the corrections of theory_dense.md
 // rule 12.
-#include "footprint/plans.h"
+#include "footprint/programs.h"
 #include "footprint/tape_instant.h"
 #include "footprint/tape_state.h"
+#include "footprint/vision_plans.h"
 
 #include <QTest>
 
@@ -12,34 +13,14 @@
 #include <numeric>
 
 using namespace headroom;
+using test::programOf;
 
 namespace {
 
 /// Llama 3 8B, 8192 tokens.
 TrainingPlan llama(test::FieldTexts own)
 {
-    const TrainingPlan plan = test::planOf({{"model.layers", "32"},
-                                            {"model.hidden", "4096"},
-                                            {"model.ffn", "14336"},
-                                            {"model.gated_mlp", "true"},
-                                            {"model.heads", "32"},
-                                            {"model.kv_heads", "8"},
-                                            {"model.vocab", "128256"},
-                                            {"model.tied_embeddings", "false"},
-                                            {"precision.recipe", "megatron-bf16"},
-                                            {"batch.micro", "1"},
-                                            {"batch.seq", "8192"}});
-    return test::planOf(own, plan);
-}
-
-ModelProgram programOf(const TrainingPlan& plan)
-{
-    ModelProgram program;
-    const auto built = buildProgram(plan, program);
-    if (!built) {
-        qFatal("%s", built.error().english().c_str());
-    }
-    return program;
+    return test::planOf(own, test::planOf({{"precision.recipe", "megatron-bf16"}}, test::llama3Of8B()));
 }
 
 /// The layer piece is the one that the middle of a stage repeats.
@@ -256,17 +237,7 @@ void TestTape::countsEveryParameter_data()
                                                         {"model.learned_positions", "true"},
                                                         {"model.max_pos", "8192"}})
                                               << qint64{0};
-    QTest::newRow("vision") << llama({{"vision.layers", "24"},
-                                      {"vision.hidden", "1024"},
-                                      {"vision.ffn", "4096"},
-                                      {"vision.heads", "16"},
-                                      {"vision.image_size", "336"},
-                                      {"vision.patch", "14"},
-                                      {"vision.class_token", "true"},
-                                      {"vision.learned_positions", "true"},
-                                      {"vision.extra_norms", "2"},
-                                      {"projector.type", "mlp"}})
-                            << qint64{0};
+    QTest::newRow("vision") << test::withClip(llama({{"projector.type", "mlp"}})) << qint64{0};
     QTest::newRow("vision, merger") << llama({{"vision.layers", "32"},
                                               {"vision.hidden", "1280"},
                                               {"vision.ffn", "5120"},

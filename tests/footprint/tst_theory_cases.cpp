@@ -18,17 +18,17 @@ namespace {
 const std::vector<std::tuple<QByteArray, QByteArray, QByteArray>>& elsewhere()
 {
     static const std::vector<std::tuple<QByteArray, QByteArray, QByteArray>> places{
-        {"P0", "footprint/tst_parameters.cpp", "theoryCases(\"P0\")"},
+        {"P0", "footprint/tst_parameters.cpp", "\"P0\""},
         {"P10", "footprint/tst_parameters.cpp", "303'507'456"},
         {"P11", "footprint/tst_parameters.cpp", "675'759'104"},
         {"P12", "footprint/tst_parameters.cpp", "20'979'712"},
         {"P13", "footprint/tst_parameters.cpp", "75'601'920"},
-        {"P16", "footprint/tst_parameters.cpp", "1'947'066'368"},
-        {"P17", "footprint/tst_parameters.cpp", "1'713'299'456"},
-        {"P18", "footprint/tst_parameters.cpp", "1'954'295'808"},
-        {"P19", "footprint/tst_parameters.cpp", "226'492'416"},
-        {"S01", "footprint/tst_state.cpp", "theoryCases(\"S01\")"},
-        {"S06", "footprint/tst_torch_tapes.cpp", "S06 LoRA"},
+        {"P16", "footprint/tst_stage_parameters.cpp", "1'947'066'368"},
+        {"P17", "footprint/tst_stage_parameters.cpp", "1'713'299'456"},
+        {"P18", "footprint/tst_stage_parameters.cpp", "1'954'295'808"},
+        {"P19", "footprint/tst_stage_parameters.cpp", "226'492'416"},
+        {"S01", "footprint/tst_state.cpp", "\"S01\""},
+        {"S06", "footprint/tst_torch_state.cpp", "S06 LoRA"},
         {"S07", "footprint/tst_state.cpp", "3'999'809'536"},
         {"S08", "footprint/tst_state.cpp", "60'416"},
         {"A01", "footprint/tst_activations.cpp", "paperLayers"},
@@ -37,8 +37,8 @@ const std::vector<std::tuple<QByteArray, QByteArray, QByteArray>>& elsewhere()
         {"A04", "footprint/tst_activations.cpp", "\"A04\""},
         {"A09", "footprint/tst_torch_tapes.cpp", "A09 Llama-2-7B"},
         {"A10", "footprint/tst_torch_tapes.cpp", "A10 Llama-3-8B"},
-        {"A16", "footprint/tst_activations.cpp", "\"A16\""},
-        {"A17", "footprint/tst_activations.cpp", "\"A17\""},
+        {"A16", "footprint/tst_recompute.cpp", "\"A16\""},
+        {"A17", "footprint/tst_recompute.cpp", "\"A17\""},
         {"A18", "footprint/tst_torch_tapes.cpp", "A18"},
         {"I01", "footprint/tst_schedule.cpp", "\"I01\""},
         {"I02", "footprint/tst_schedule.cpp", "\"I02\""},
@@ -81,21 +81,12 @@ private slots:
 
 void TestTheoryCases::holds_data()
 {
-    QTest::addColumn<Json>("row");
-    for (const Json& row : test::theoryCases("")) {
-        QTest::newRow(row.at("id").get<std::string>().c_str()) << row;
-    }
-    if (test::theoryCases("").empty()) {
-        QTest::newRow("absent") << Json();
-    }
+    test::addTheoryRows({""});
 }
 
 void TestTheoryCases::holds()
 {
     QFETCH(Json, row);
-    if (row.is_null()) {
-        QSKIP("../shared/cases/theory_cases.json is not there");
-    }
     const std::string id = row.at("id");
     if (const test::TheoryCheck check = checkOf(id)) {
         check(row.at("inputs"), row.at("expected"));

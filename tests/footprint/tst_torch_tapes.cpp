@@ -1,65 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What layers of PyTorch frameworks keep, against the tables that were derived from saved-tensor hooks (theory.md 3.3,
-// 3.7, 3.9 and theory_frameworks.md 2.1, 4), and the state of each way to shard it.
+// 3.7, 3.9 and theory_frameworks.md 2.1, 4).
 #include "footprint/tape_instant.h"
 #include "footprint/tape_torch.h"
+#include "footprint/torch_plans.h"
 
 #include <QTest>
 
-#include <cmath>
-
 using namespace headroom;
+using namespace headroom::test;
 
 namespace {
-
-struct Shape
-{
-    std::int64_t layers, hidden, ffn, heads, groups, vocab;
-    bool tied;
-};
-constexpr Shape llama2{32, 4096, 11008, 32, 32, 32000, false};
-constexpr Shape llama3{32, 4096, 14336, 32, 8, 128256, false};
-constexpr Shape llama32{28, 3072, 8192, 24, 8, 128256, true};
-
-constexpr std::int64_t tokens = 4096;
-
-TrainingPlan planOf(const Shape& shape, const char* profile)
-{
-    TrainingPlan plan;
-    plan.model.layers = Count(shape.layers);
-    plan.model.hidden = Count(shape.hidden);
-    plan.model.ffn = Count(shape.ffn);
-    plan.model.heads = Count(shape.heads);
-    plan.model.kvHeads = Count(shape.groups);
-    plan.model.vocab = Count(shape.vocab);
-    plan.model.gatedMlp = Flag(true);
-    plan.model.tiedEmbeddings = Flag(shape.tied);
-    plan.batch.micro = Count(1);
-    plan.batch.seq = Count(tokens);
-    plan.implementation.profile = Name(profile);
-    plan.precision.recipe = Name("bf16-pure");
-    return plan;
-}
-
-void shardWithFsdp(TrainingPlan& plan, std::int64_t ranks)
-{
-    plan.shard.fsdp = Flag(true);
-    plan.parallel.dp = Count(ranks);
-    plan.precision.params = plan.precision.grads = plan.precision.optM = plan.precision.optV
-        = Field<DataType>(DataType::Fp32);
-    plan.precision.master = Field<DataType>(DataType::None);
-    plan.precision.reduce = Field<DataType>(DataType::Fp32);
-}
-
-ModelProgram programOf(const TrainingPlan& plan)
-{
-    ModelProgram program;
-    if (auto built = buildProgram(plan, program); !built) {
-        qFatal("%s", built.error().english().c_str());
-    }
-    return program;
-}
 
 /// Bytes per token that a piece keeps after its forward; the input counts where its backward frees it.
 double keptPerToken(const ModelProgram& program, std::size_t piece = 1)
@@ -75,15 +27,6 @@ double keptPerToken(const ModelProgram& program, std::size_t piece = 1)
     return static_cast<double>(bytes) / static_cast<double>(tokens);
 }
 
-std::int64_t sumOf(const std::vector<Tape::Event>& events)
-{
-    std::int64_t bytes = 0;
-    for (const Tape::Event& event : events) {
-        bytes += event.bytes;
-    }
-    return bytes;
-}
-
 } // namespace
 
 class TestTorchTapes : public QObject
@@ -95,15 +38,10 @@ private slots:
     void keeps();
     void keepsOfExperts();
     void keepsOfImages();
-    void state_data();
-    void state();
     void refuses_data();
     void refuses();
     void composes_data();
     void composes();
-    void stagesShareTheModel_data();
-    void stagesShareTheModel();
-    void expertRanksShareExperts();
 };
 
 void TestTorchTapes::keeps_data()
@@ -207,63 +145,6 @@ void TestTorchTapes::keepsOfImages()
     const ModelProgram program = programOf(plan);
     const StageTensors& tensors = program.stages.front().tensors;
     QCOMPARE(stages.front().steadyAllocated.value >> 30, (sumOf(tensors.resident) + sumOf(tensors.created)) >> 30);
-}
-
-void TestTorchTapes::state_data()
-{
-    QTest::addColumn<TrainingPlan>("plan");
-    QTest::addColumn<double>("resident");
-    QTest::addColumn<double>("created");
-    QTest::addColumn<double>("temporaries");
-
-    const double p = 6738415616.0; // Llama-2-7B
-    TrainingPlan plan = planOf(llama2, "hf-sdpa");
-    QTest::newRow("bf16 throughout, foreach") << plan << 2 * p << 4 * p << 2 * p;
-    plan.optimizer.impl = Name("fused");
-    QTest::newRow("fused") << plan << 2 * p << 4 * p << 0.0;
-    plan.optimizer.impl = Name("foreach2");
-    QTest::newRow("foreach of PyTorch 2.0") << plan << 2 * p << 4 * p << 4 * p;
-
-    TrainingPlan fsdp = planOf(llama2, "torchtitan");
-    shardWithFsdp(fsdp, 12);
-    QTest::newRow("FSDP over 12") << fsdp << 4 * p / 12 << 8 * p / 12 << 0.0;
-
-    TrainingPlan zero = planOf(llama2, "hf-sdpa");
-    zero.precision.recipe = Name("bf16-mixed");
-    zero.parallel.dp = Count(8);
-    const double bucket = 2 * 5e8;
-    zero.shard.zeroStage = Count(1);
-    QTest::newRow("ZeRO-1") << zero << 2 * p + 12 * p / 8 << 0.0 << 6 * p / 8 + bucket;
-    zero.shard.zeroStage = Count(2);
-    QTest::newRow("ZeRO-2") << zero << 2 * p + 12 * p / 8 + bucket << 0.0 << 6 * p / 8;
-    zero.shard.zeroStage = Count(3);
-    QTest::newRow("ZeRO-3") << zero << 14 * p / 8 + bucket << 0.0 << 8 * p / 8;
-
-    // theory.md 2.1 S06: rank 16 on q and v of Llama-2-7B are 8,388,608 weights in fp32.
-    TrainingPlan lora = planOf(llama2, "hf-sdpa");
-    lora.lora.rank = Count(16);
-    lora.lora.targets = Names(std::vector<std::string>{"q_proj", "v_proj"});
-    const double n = 8388608.0;
-    QTest::newRow("S06 LoRA") << lora << 2 * p + 4 * n << 8 * n << 4 * n;
-    lora.shard.zeroStage = Count(3);
-    lora.parallel.dp = Count(4);
-    QTest::newRow("LoRA under ZeRO-3") << lora << (2 * p + 4 * n + 8 * n) / 4 + 2 * n << 0.0 << 8 * n / 4;
-}
-
-void TestTorchTapes::state()
-{
-    QFETCH(TrainingPlan, plan);
-    QFETCH(double, resident);
-    QFETCH(double, created);
-    QFETCH(double, temporaries);
-    const ModelProgram program = programOf(plan);
-    const StageTensors& tensors = program.stages.front().tensors;
-    const auto isClose = [](std::int64_t got, double expected) {
-        return std::abs(static_cast<double>(got) - expected) <= 1e-4 * expected + 1;
-    };
-    QVERIFY2(isClose(sumOf(tensors.resident), resident), std::to_string(sumOf(tensors.resident)).c_str());
-    QVERIFY2(isClose(sumOf(tensors.created), created), std::to_string(sumOf(tensors.created)).c_str());
-    QVERIFY2(isClose(sumOf(tensors.temporaries), temporaries), std::to_string(sumOf(tensors.temporaries)).c_str());
 }
 
 void TestTorchTapes::refuses_data()
@@ -374,70 +255,6 @@ void TestTorchTapes::composes()
     QVERIFY(estimator.run(less, small).has_value());
     QVERIFY(estimator.run(more, large).has_value());
     QVERIFY(small.front().peakAllocated < large.front().peakAllocated);
-}
-
-void TestTorchTapes::stagesShareTheModel_data()
-{
-    QTest::addColumn<int>("stages");
-    QTest::addColumn<int>("chunks");
-    QTest::newRow("4 stages") << 4 << 1;
-    QTest::newRow("4 stages of 2 chunks") << 4 << 2;
-    QTest::newRow("8 stages of 4 chunks") << 8 << 4;
-}
-
-/// Stages have the model's weights between them, and each holds less than the whole.
-void TestTorchTapes::stagesShareTheModel()
-{
-    QFETCH(int, stages);
-    QFETCH(int, chunks);
-    TrainingPlan plan = planOf(llama3, "torchtitan");
-    shardWithFsdp(plan, 8);
-    plan.batch.accum = Count(8);
-    const ModelProgram whole = programOf(plan);
-    InstantEstimator estimator;
-    std::vector<StageFootprint> alone, split;
-    QVERIFY(estimator.run(plan, alone).has_value());
-    plan.parallel.pp = Count(stages);
-    plan.parallel.vpp = Count(chunks);
-    plan.parallel.schedule = Field<Schedule>(chunks > 1 ? Schedule::Interleaved : Schedule::OneForwardOneBackward);
-    const ModelProgram program = programOf(plan);
-    QCOMPARE(program.stages.size(), static_cast<std::size_t>(stages));
-    std::int64_t parameters = 0, states = 0;
-    for (const StageProgram& stage : program.stages) {
-        parameters += parameterCount(program, stage);
-        states += sumOf(stage.tensors.resident) + sumOf(stage.tensors.created);
-    }
-    QCOMPARE(parameters, parameterCount(whole, whole.stages.front()));
-    const StageTensors& all = whole.stages.front().tensors;
-    QVERIFY(std::abs(states - sumOf(all.resident) - sumOf(all.created)) < 1'000'000);
-    QVERIFY(estimator.run(plan, split).has_value());
-    for (const StageFootprint& stage : split) {
-        QVERIFY(stage.steadyAllocated < alone.front().steadyAllocated);
-    }
-}
-
-/// Expert parallelism within the ranks that share the weights moves experts, it does not change how many bytes of them
-/// a rank keeps; it makes what is gathered smaller.
-void TestTorchTapes::expertRanksShareExperts()
-{
-    TrainingPlan plan = planOf({48, 2048, 6144, 32, 4, 151936, false}, "torchtitan");
-    plan.moe.experts = Count(128);
-    plan.moe.topk = Count(8);
-    plan.moe.ffn = Count(768);
-    shardWithFsdp(plan, 8);
-    const ModelProgram together = programOf(plan);
-    plan.parallel.ep = Count(4);
-    const ModelProgram apart = programOf(plan);
-    const auto resident = [](const ModelProgram& program) { return sumOf(program.stages.front().tensors.resident); };
-    QVERIFY(std::abs(resident(apart) - resident(together)) < 1'000'000);
-    const auto gathered = [](const ModelProgram& program) {
-        std::int64_t most = 0;
-        for (const Tape::Event& event : program.pieces[3].tape.forward) {
-            most = std::max(most, event.kind == TensorKind::GatheredParameters ? event.bytes : 0);
-        }
-        return most;
-    };
-    QVERIFY(2 * gathered(apart) < gathered(together));
 }
 
 QTEST_APPLESS_MAIN(TestTorchTapes)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Intervals, their reasons and what was assumed, against the half-widths and priors of theory.md 6 and 9.5.
-#include "footprint/estimate.h"
+// Intervals and their reasons, against the half-widths and priors of theory.md 6 and 9.5.
 #include "footprint/outside.h"
-#include "footprint/plans.h"
-#include "footprint/uncertainty.h"
+#include "footprint/stated_plans.h"
 
 #include <QTest>
 
@@ -12,36 +10,14 @@
 #include <cmath>
 
 using namespace headroom;
-using headroom::test::llama3Of8B;
-using headroom::test::planOf;
-using headroom::test::workflowExample;
+using test::Described;
+using test::described;
+using test::llama3Of8B;
+using test::planOf;
+using test::statedPlan;
+using test::workflowExample;
 
 namespace {
-
-/// Llama 3 8B with every fact stated that the estimate could be in doubt about.
-TrainingPlan statedPlan(test::FieldTexts own = {})
-{
-    return planOf(own,
-                  planOf({{"model.vocab_pad_multiple", "128"},
-                          {"model.hidden_dropout", "0"},
-                          {"batch.accum", "8"},
-                          {"parallel.dp", "1"},
-                          {"parallel.pp", "4"},
-                          {"parallel.sp", "false"},
-                          {"shard.dist_opt", "false"},
-                          {"precision.recipe", "megatron-bf16"},
-                          {"recompute.enabled", "false"},
-                          {"attention.impl", "flash"},
-                          {"implementation.profile", "megatron-te"},
-                          {"implementation.fused_loss", "none"},
-                          {"implementation.grad_accum_fusion", "true"},
-                          {"implementation.placeholder_grads", "true"},
-                          {"implementation.loader_mask", "true"},
-                          {"implementation.rope_fusion", "true"},
-                          {"implementation.cublas_workspace_bytes", "33554432"},
-                          {"hardware.gpu", "h100-80gb"}},
-                         llama3Of8B()));
-}
 
 TrainingPlan expertPlan(test::FieldTexts own = {})
 {
@@ -61,34 +37,11 @@ OutsideMemory outside(const TrainingPlan& plan)
     return outsideMemory(plan, splitOf(plan));
 }
 
-struct Described
-{
-    Footprint footprint;
-    Uncertainty uncertainty;
-};
-
-Described described(const TrainingPlan& plan, const Calibration& calibration = {})
-{
-    Described result;
-    if (const auto done = estimateInstantly(plan, calibration, result.footprint); !done) {
-        qFatal("%s", done.error().english().c_str());
-    }
-    result.uncertainty = describeUncertainty(plan, calibration, result.footprint);
-    return result;
-}
-
 const UncertaintyReason* reason(const Uncertainty& uncertainty, std::string_view id)
 {
     const auto found = std::find_if(uncertainty.reasons.begin(), uncertainty.reasons.end(),
                                     [id](const UncertaintyReason& reason) { return reason.id == id; });
     return found == uncertainty.reasons.end() ? nullptr : &*found;
-}
-
-const Assumption* assumption(const Uncertainty& uncertainty, std::string_view field)
-{
-    const auto found = std::find_if(uncertainty.assumptions.begin(), uncertainty.assumptions.end(),
-                                    [field](const Assumption& assumption) { return assumption.field == field; });
-    return found == uncertainty.assumptions.end() ? nullptr : &*found;
 }
 
 Bytes activationPart(const StageFootprint& stage)
@@ -114,12 +67,9 @@ private slots:
     void outsideTheAllocator();
     void activationShare_data();
     void activationShare();
-    void statedPlanAssumesNothing();
     void independentDoubtsAddInQuadrature();
     void expertRoutingIsARange();
     void recipeForgetsLogits();
-    void listsWhatWasAssumed_data();
-    void listsWhatWasAssumed();
     void expertsOnOneRankAreSure();
     void fitIsThreeValued();
     void estimatingAgainForgetsIntervals();
@@ -215,14 +165,6 @@ void TestUncertainty::activationShare()
     QVERIFY(!found->text.english().empty());
 }
 
-void TestUncertainty::statedPlanAssumesNothing()
-{
-    const Described result = described(statedPlan());
-    QVERIFY2(result.uncertainty.assumptions.empty(),
-             result.uncertainty.assumptions.empty() ? ""
-                                                    : result.uncertainty.assumptions.front().text.english().c_str());
-}
-
 void TestUncertainty::independentDoubtsAddInQuadrature()
 {
     const Described result = described(statedPlan());
@@ -262,13 +204,6 @@ void TestUncertainty::expertRoutingIsARange()
     QVERIFY(std::abs(static_cast<double>(stage.intervals->allocated.high.value) - expected) <= 4);
 }
 
-/// With all experts on one rank every token comes to it, however it is routed.
-void TestUncertainty::expertsOnOneRankAreSure()
-{
-    const Described result = described(expertPlan({{"parallel.ep", "1"}}));
-    QVERIFY(reason(result.uncertainty, "moe.load") == nullptr);
-}
-
 void TestUncertainty::recipeForgetsLogits()
 {
     const Described result = described(workflowExample());
@@ -279,63 +214,11 @@ void TestUncertainty::recipeForgetsLogits()
     QCOMPARE(found->below, Bytes{});
 }
 
-void TestUncertainty::listsWhatWasAssumed_data()
+/// With all experts on one rank every token comes to it, however it is routed.
+void TestUncertainty::expertsOnOneRankAreSure()
 {
-    QTest::addColumn<TrainingPlan>("plan");
-    QTest::addColumn<QString>("field");
-    QTest::addColumn<QString>("taken");
-    QTest::addColumn<QString>("instead");
-    QTest::addColumn<qint64>("least");
-    QTest::addColumn<qint64>("most");
-    constexpr qint64 none = 0;
-    TrainingPlan plan = statedPlan();
-    plan.batch.accum = {};
-    // Three more micro-batches in flight on the first stage, eight layers each, k about 17 (theory.md 3.2).
-    const qint64 layer = 8192 * 4096 * 2LL;
-    QTest::newRow("accumulation") << plan << "batch.accum"
-                                  << "1"
-                                  << "64" << 3 * 8 * 16 * layer << 3 * 8 * 18 * layer;
-    plan = statedPlan({{"parallel.pp", "1"}});
-    plan.precision.recipe = {};
-    // 16 bytes a parameter are taken, 18 are Megatron's.
-    QTest::newRow("precision") << plan << "precision.recipe"
-                               << "bf16-mixed"
-                               << "bf16-pure" << -qint64{9'000'000'000} * 8 << none;
-    plan = statedPlan({{"parallel.pp", "1"}, {"parallel.dp", "8"}});
-    plan.shard.distOpt = TrainingPlan{}.shard.distOpt;
-    // 12 of 18 bytes a parameter over eight ranks.
-    QTest::newRow("distributed optimizer")
-        << plan << "shard.dist_opt"
-        << "false"
-        << "true" << -qint64{8'030'261'248} * 21 / 2 - mib(64).value << -qint64{8'030'261'248} * 21 / 2 + gib(2).value;
-    plan = statedPlan();
-    plan.model.tiedEmbeddings = {};
-    // A single stage: the output layer is then a matrix of its own, 18 bytes an element.
-    plan.parallel.pp = Count(1);
-    QTest::newRow("tied embeddings") << plan << "model.tied_embeddings"
-                                     << "true"
-                                     << "false" << qint64{18} * 128256 * 4096 - gib(1).value
-                                     << qint64{18} * 128256 * 4096 + gib(1).value;
-}
-
-void TestUncertainty::listsWhatWasAssumed()
-{
-    QFETCH(TrainingPlan, plan);
-    QFETCH(QString, field);
-    QFETCH(QString, taken);
-    QFETCH(QString, instead);
-    QFETCH(qint64, least);
-    QFETCH(qint64, most);
-    const Described result = described(plan);
-    const Assumption* found = assumption(result.uncertainty, field.toStdString());
-    QVERIFY(found != nullptr);
-    QCOMPARE(QString::fromStdString(found->taken), taken);
-    const auto alternative
-        = std::find_if(found->alternatives.begin(), found->alternatives.end(),
-                       [&](const Alternative& choice) { return choice.value == instead.toStdString(); });
-    QVERIFY(alternative != found->alternatives.end());
-    const qint64 change = alternative->changes[0].value;
-    QVERIFY2(least <= change && change <= most, qPrintable(QString::number(change)));
+    const Described result = described(expertPlan({{"parallel.ep", "1"}}));
+    QVERIFY(reason(result.uncertainty, "moe.load") == nullptr);
 }
 
 void TestUncertainty::fitIsThreeValued()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/written_plan.h"
 #include "insight/saved_calibration.h"
-#include "plan/fields.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -9,22 +9,11 @@
 #include <random>
 
 using namespace headroom;
+using test::planOf;
 
 namespace {
 
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
-
-TrainingPlan planOf(const QByteArray& settings)
-{
-    TrainingPlan plan;
-    for (const QByteArray& setting : settings.simplified().split(' ')) {
-        const auto at = setting.indexOf('=');
-        const auto done = setField(plan, setting.left(at).toStdString(), setting.mid(at + 1).toStdString(),
-                                   {OriginKind::ConfigFile, 1, nullptr});
-        Q_ASSERT(done.has_value());
-    }
-    return plan;
-}
 
 const QByteArray model = "framework=megatron-args model.layers=24 model.hidden=2048 model.heads=16 model.vocab=50304 "
                          "parallel.dp=8 shard.dist_opt=true ";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/written_plan.h"
 #include "insight/compare.h"
 
 #include <QTest>
@@ -6,22 +7,11 @@
 #include <algorithm>
 
 using namespace headroom;
+using test::planOf;
 
 namespace {
 
 constexpr double gib = 1024.0 * 1024 * 1024;
-
-TrainingPlan planOf(const QByteArray& settings)
-{
-    TrainingPlan plan;
-    for (const QByteArray& setting : settings.simplified().split(' ')) {
-        const auto at = setting.indexOf('=');
-        const auto done = setField(plan, setting.left(at).toStdString(), setting.mid(at + 1).toStdString(),
-                                   {OriginKind::ConfigFile, 1, nullptr});
-        Q_ASSERT(done.has_value());
-    }
-    return plan;
-}
 
 /// allocated and reserved in GiB, step time in seconds; 0: not in the log.
 RunFigures figures(double allocated, double reserved, double seconds, std::optional<Phase> phase = Phase::Backward)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/written_plan.h"
 #include "insight/fit.h"
 #include "insight/rule.h"
 #include "plan/batch.h"
-#include "plan/fields.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -18,15 +18,7 @@ constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 TrainingPlan planOf(const QByteArray& settings)
 {
-    TrainingPlan plan;
-    const auto source = std::make_shared<const std::string>("a.yaml");
-    for (const QByteArray& setting : settings.simplified().split(' ')) {
-        const auto at = setting.indexOf('=');
-        const auto done = setField(plan, setting.left(at).toStdString(), setting.mid(at + 1).toStdString(),
-                                   {OriginKind::ConfigFile, 1, source});
-        Q_ASSERT(done.has_value());
-    }
-    return plan;
+    return test::planOf(settings, "a.yaml");
 }
 
 /// Llama-2-7B's published shape.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
+#include "footprint/written_plan.h"
 #include "insight/finding.h"
-#include "plan/fields.h"
 #include "runlog/read_log.h"
 
 #include <QTest>
@@ -15,17 +15,8 @@ namespace {
 /// The recipe's example model over the given settings.
 TrainingPlan planOf(const QByteArray& settings)
 {
-    TrainingPlan plan;
-    const QByteArray model = "model.layers=24 model.hidden=1024 model.vocab=50000 batch.seq=1024 batch.micro=2 ";
-    const auto source = std::make_shared<const std::string>("a.yaml");
-    int line = 0;
-    for (const QByteArray& setting : (model + settings).simplified().split(' ')) {
-        const auto at = setting.indexOf('=');
-        const auto done = setField(plan, setting.left(at).toStdString(), setting.mid(at + 1).toStdString(),
-                                   {OriginKind::ConfigFile, ++line, source});
-        Q_ASSERT(done.has_value());
-    }
-    return plan;
+    return test::planOf("model.layers=24 model.hidden=1024 model.vocab=50000 batch.seq=1024 batch.micro=2 " + settings,
+                        "a.yaml");
 }
 
 /// "f 31.25 b 40 o 20 / f …": one step per group, GiB, rank 0.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/written_plan.h"
 #include "insight/report.h"
 #include "runlog/read_log.h"
 
@@ -7,22 +8,7 @@
 #include <QXmlStreamReader>
 
 using namespace headroom;
-
-namespace {
-
-TrainingPlan planOf(const QByteArray& settings)
-{
-    TrainingPlan plan;
-    for (const QByteArray& setting : settings.simplified().split(' ')) {
-        const auto at = setting.indexOf('=');
-        const auto done = setField(plan, setting.left(at).toStdString(), setting.mid(at + 1).toStdString(),
-                                   {OriginKind::ConfigFile, 1, nullptr});
-        Q_ASSERT(done.has_value());
-    }
-    return plan;
-}
-
-} // namespace
+using test::planOf;
 
 class TestReport : public QObject
 {

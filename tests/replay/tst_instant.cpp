@@ -2,38 +2,20 @@
 //
 // Both readers of the tapes must tell the same, apart from the allocator's rounding.
 #include "footprint/tape_instant.h"
-#include "plan/fields.h"
+#include "replay/models.h"
 #include "replay/replay.h"
 
 #include <QTest>
 
 #include <cmath>
-#include <numeric>
 #include <random>
 
 using namespace headroom;
+using test::llama7b;
+using test::planOf;
 
 namespace {
 
-TrainingPlan planOf(const QByteArray& settings)
-{
-    TrainingPlan plan;
-    for (const QByteArray& setting : settings.split(' ')) {
-        const qsizetype equals = setting.indexOf('=');
-        if (equals > 0) {
-            const auto done = setField(plan, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString(),
-                                       Origin{OriginKind::CommandLine, 0, nullptr});
-            if (!done) {
-                qFatal("%s", done.error().english().c_str());
-            }
-        }
-    }
-    return plan;
-}
-
-const QByteArray llama7b = "model.layers=32 model.hidden=4096 model.ffn=11008 model.gated_mlp=true model.heads=32 "
-                           "model.vocab=32000 model.tied_embeddings=false batch.micro=1 batch.seq=4096 "
-                           "precision.recipe=megatron-bf16 ";
 const QByteArray llama70b
     = "model.layers=80 model.hidden=8192 model.ffn=28672 model.gated_mlp=true model.heads=64 "
       "model.kv_heads=8 model.vocab=32000 model.tied_embeddings=false batch.micro=1 batch.seq=4096 batch.accum=16 "
@@ -78,10 +60,6 @@ private slots:
     void agreesWithReplay_data();
     void agreesWithReplay();
     void holdsForAnyLegalPlan();
-    void offloadsTheOptimizer();
-    void replacesStagesOnly();
-    void fallsBack_data();
-    void fallsBack();
 };
 
 void TestInstant::agreesWithReplay_data()
@@ -324,85 +302,6 @@ void TestInstant::holdsForAnyLegalPlan()
             QVERIFY2(lies(instant.steadyAllocated, replayed.steadyAllocated, replayed.steadyRounding),
                      settings.constData());
         }
-    }
-}
-
-/// theory.md 2.6: of the distributed optimizer's 6 + 12/d bytes the 12/d go, as far as they are offloaded.
-void TestInstant::offloadsTheOptimizer()
-{
-    const auto stateOf = [](const QByteArray& settings) {
-        Footprint footprint;
-        if (!estimateInstantly(planOf(llama7b + "shard.dist_opt=true parallel.dp=8 " + settings), {}, footprint)) {
-            qFatal("refused");
-        }
-        return footprint.stages.front().component(Component::OptimizerState).value;
-    };
-    const std::int64_t whole = stateOf({});
-    QCOMPARE(whole, std::int64_t{6738415616} / 8 * 12);
-    QCOMPARE(stateOf("shard.offload_optimizer=true"), std::int64_t{0});
-    QCOMPARE(stateOf("shard.offload_optimizer=true shard.offload_optimizer_fraction=0.25"), whole / 4 * 3);
-}
-
-void TestInstant::replacesStagesOnly()
-{
-    const TrainingPlan plan = planOf(llama7b + "parallel.pp=2 batch.accum=4 hardware.capacity_bytes=80GiB");
-    Footprint instant, replayed;
-    QVERIFY(estimateInstantly(plan, {}, instant));
-    QVERIFY(replay(plan, {}, replayed));
-    QCOMPARE(instant.stages.size(), std::size_t{2});
-    QCOMPARE(qint64{instant.modelParameters}, qint64{6738415616}); // theory.md P02
-    QCOMPARE(qint64{replayed.modelParameters}, qint64{6738415616});
-    QCOMPARE(instant.stages[0].parameters + instant.stages[1].parameters, std::int64_t{6738415616});
-    QVERIFY(replayed.stages[0].peakReserved >= replayed.stages[0].peakAllocated);
-    QVERIFY(replayed.stages[0].device > replayed.stages[0].peakReserved);
-    QVERIFY(replayed.fits().has_value());
-    QVERIFY(instant.engine == Engine::Instant && replayed.engine == Engine::Replay);
-}
-
-void TestInstant::fallsBack_data()
-{
-    QTest::addColumn<QByteArray>("settings");
-    QTest::addColumn<QByteArray>("says");
-    QTest::newRow("textbook model") << QByteArray("model.layers=24 model.hidden=1024 model.vocab=50000 batch.micro=2 "
-                                                  "batch.seq=1024")
-                                    << QByteArray("model.heads is not known");
-    QTest::newRow("experts in fp8") << llama7b + "moe.experts=8 moe.topk=2 precision.fp8=tensorwise"
-                                    << QByteArray("experts in 8-bit precision");
-    QTest::newRow("offloaded activations")
-        << llama7b + "shard.offload_activations=true" << QByteArray("offloaded activations");
-    QTest::newRow("Muon beside the host")
-        << llama7b + "precision.recipe=megatron-bf16-muon shard.offload_optimizer=true"
-        << QByteArray("the Muon optimizer with offloaded state");
-    QTest::newRow("prediction in 8 bits") << llama7b + "model.mtp_layers=1 precision.fp8=tensorwise"
-                                          << QByteArray("multi-token prediction in 8-bit precision");
-    QTest::newRow("unknown dispatcher") << llama7b + "moe.experts=8 moe.dispatcher=carrier-pigeon"
-                                        << QByteArray("the token dispatcher carrier-pigeon");
-    QTest::newRow("experts that do not divide") << llama7b + "moe.experts=8 moe.ffn=1001 parallel.tp=2"
-                                                << QByteArray("moe.ffn (1001) cannot be split over 2 ranks");
-    QTest::newRow("latent attention without head sizes") << llama7b + "mla.kv_lora_rank=512" << QByteArray("mla.v_dim");
-    QTest::newRow("exchange without its group")
-        << llama7b + "parallel.cp=4 parallel.cp_comm=a2a+p2p" << QByteArray("parallel.cp_inner");
-    QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
-    QTest::newRow("endless accumulation")
-        << llama7b + "parallel.pp=4 parallel.schedule=gpipe batch.accum=100000000" << QByteArray("too many to walk");
-    QTest::newRow("endless pipeline") << llama7b + "model.layers=5000 parallel.pp=5000 batch.accum=1000000"
-                                      << QByteArray("too many to walk");
-    QTest::newRow("other framework") << llama7b + "implementation.profile=maxtext" << QByteArray("maxtext");
-}
-
-/// What no tape describes is estimated as before, and said so.
-void TestInstant::fallsBack()
-{
-    QFETCH(QByteArray, settings);
-    QFETCH(QByteArray, says);
-    const TrainingPlan plan = planOf(settings);
-    for (auto* engine : {&estimateInstantly, &replay}) {
-        Footprint footprint;
-        QVERIFY(engine(plan, {}, footprint));
-        QCOMPARE(footprint.engine, Engine::Textbook);
-        QVERIFY(!footprint.stages.empty());
-        const std::string reason = footprint.notExact.value_or(Text{}).english();
-        QVERIFY2(reason.find(says.toStdString()) != std::string::npos, reason.c_str());
     }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // A step as it is drawn: order and widths follow from the schedules of theory.md 4, heights from the replay.
-#include "plan/fields.h"
+#include "footprint/programs.h"
+#include "footprint/written_plan.h"
 #include "replay/replay.h"
 #include "replay/step_timeline.h"
 
@@ -25,19 +26,8 @@ Replayed replayed(const QByteArray& settings, std::size_t stage, std::size_t mos
 {
     const QByteArray model = "model.layers=16 model.hidden=512 model.ffn=2048 model.heads=8 model.vocab=1024 "
                              "model.tied_embeddings=false batch.micro=1 batch.seq=256 precision.recipe=megatron-bf16 ";
-    TrainingPlan plan;
-    for (const QByteArray& setting : (model + settings).split(' ')) {
-        const qsizetype equals = setting.indexOf('=');
-        if (equals > 0
-            && !setField(plan, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString(),
-                         Origin{OriginKind::CommandLine, 0, nullptr})) {
-            qFatal("%s", setting.constData());
-        }
-    }
     Replayed result;
-    if (const auto built = buildProgram(plan, result.program); !built) {
-        qFatal("%s", built.error().english().c_str());
-    }
+    result.program = test::programOf(test::planOf(model + settings));
     ReplayOptions options;
     options.recordsTimeline = true;
     result.stage = replayStage(result.program, result.program.stages[stage], options);

@@ -3,7 +3,7 @@
 // Random plans of every profile that a tape describes: both readers tell the same within half a percent, whatever is
 // combined, for stages with more than 1 GB of state.
 #include "footprint/tape_instant.h"
-#include "plan/fields.h"
+#include "footprint/written_plan.h"
 #include "replay/replay.h"
 
 #include <QTest>
@@ -12,6 +12,7 @@
 #include <random>
 
 using namespace headroom;
+using test::planOf;
 
 namespace {
 
@@ -21,22 +22,6 @@ constexpr std::int64_t leastState = 1'000'000'000; // in smaller stages single b
 
 /// Lists of settings of which each plan takes one.
 using Choices = QList<QList<QByteArray>>;
-
-TrainingPlan planOf(const QByteArray& settings)
-{
-    TrainingPlan plan;
-    for (const QByteArray& setting : settings.split(' ')) {
-        const qsizetype equals = setting.indexOf('=');
-        if (equals > 0) {
-            const auto done = setField(plan, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString(),
-                                       Origin{OriginKind::CommandLine, 0, nullptr});
-            if (!done) {
-                qFatal("%s", done.error().english().c_str());
-            }
-        }
-    }
-    return plan;
-}
 
 const Choices models{
     {"model.layers=16 model.hidden=4096 model.ffn=11008 model.heads=32 model.kv_heads=8 model.vocab=32000",

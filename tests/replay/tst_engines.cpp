@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The footprint of a whole plan by either reader of the tapes, and what stands in where no tape describes it.
+#include "footprint/tape_instant.h"
+#include "replay/models.h"
+#include "replay/replay.h"
+
+#include <QTest>
+
+using namespace headroom;
+using test::llama7b;
+using test::planOf;
+
+class TestEngines : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void offloadsTheOptimizer();
+    void replacesStagesOnly();
+    void fallsBack_data();
+    void fallsBack();
+};
+
+/// theory.md 2.6: of the distributed optimizer's 6 + 12/d bytes the 12/d go, as far as they are offloaded.
+void TestEngines::offloadsTheOptimizer()
+{
+    const auto stateOf = [](const QByteArray& settings) {
+        Footprint footprint;
+        if (!estimateInstantly(planOf(llama7b + "shard.dist_opt=true parallel.dp=8 " + settings), {}, footprint)) {
+            qFatal("refused");
+        }
+        return footprint.stages.front().component(Component::OptimizerState).value;
+    };
+    const std::int64_t whole = stateOf({});
+    QCOMPARE(whole, std::int64_t{6738415616} / 8 * 12);
+    QCOMPARE(stateOf("shard.offload_optimizer=true"), std::int64_t{0});
+    QCOMPARE(stateOf("shard.offload_optimizer=true shard.offload_optimizer_fraction=0.25"), whole / 4 * 3);
+}
+
+void TestEngines::replacesStagesOnly()
+{
+    const TrainingPlan plan = planOf(llama7b + "parallel.pp=2 batch.accum=4 hardware.capacity_bytes=80GiB");
+    Footprint instant, replayed;
+    QVERIFY(estimateInstantly(plan, {}, instant));
+    QVERIFY(replay(plan, {}, replayed));
+    QCOMPARE(instant.stages.size(), std::size_t{2});
+    QCOMPARE(qint64{instant.modelParameters}, qint64{6738415616}); // theory.md P02
+    QCOMPARE(qint64{replayed.modelParameters}, qint64{6738415616});
+    QCOMPARE(instant.stages[0].parameters + instant.stages[1].parameters, std::int64_t{6738415616});
+    QVERIFY(replayed.stages[0].peakReserved >= replayed.stages[0].peakAllocated);
+    QVERIFY(replayed.stages[0].device > replayed.stages[0].peakReserved);
+    QVERIFY(replayed.fits().has_value());
+    QVERIFY(instant.engine == Engine::Instant && replayed.engine == Engine::Replay);
+}
+
+void TestEngines::fallsBack_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("textbook model") << QByteArray("model.layers=24 model.hidden=1024 model.vocab=50000 batch.micro=2 "
+                                                  "batch.seq=1024")
+                                    << QByteArray("model.heads is not known");
+    QTest::newRow("experts in fp8") << llama7b + "moe.experts=8 moe.topk=2 precision.fp8=tensorwise"
+                                    << QByteArray("experts in 8-bit precision");
+    QTest::newRow("offloaded activations")
+        << llama7b + "shard.offload_activations=true" << QByteArray("offloaded activations");
+    QTest::newRow("Muon beside the host")
+        << llama7b + "precision.recipe=megatron-bf16-muon shard.offload_optimizer=true"
+        << QByteArray("the Muon optimizer with offloaded state");
+    QTest::newRow("prediction in 8 bits") << llama7b + "model.mtp_layers=1 precision.fp8=tensorwise"
+                                          << QByteArray("multi-token prediction in 8-bit precision");
+    QTest::newRow("unknown dispatcher") << llama7b + "moe.experts=8 moe.dispatcher=carrier-pigeon"
+                                        << QByteArray("the token dispatcher carrier-pigeon");
+    QTest::newRow("experts that do not divide") << llama7b + "moe.experts=8 moe.ffn=1001 parallel.tp=2"
+                                                << QByteArray("moe.ffn (1001) cannot be split over 2 ranks");
+    QTest::newRow("latent attention without head sizes") << llama7b + "mla.kv_lora_rank=512" << QByteArray("mla.v_dim");
+    QTest::newRow("exchange without its group")
+        << llama7b + "parallel.cp=4 parallel.cp_comm=a2a+p2p" << QByteArray("parallel.cp_inner");
+    QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
+    QTest::newRow("endless accumulation")
+        << llama7b + "parallel.pp=4 parallel.schedule=gpipe batch.accum=100000000" << QByteArray("too many to walk");
+    QTest::newRow("endless pipeline") << llama7b + "model.layers=5000 parallel.pp=5000 batch.accum=1000000"
+                                      << QByteArray("too many to walk");
+    QTest::newRow("other framework") << llama7b + "implementation.profile=maxtext" << QByteArray("maxtext");
+}
+
+/// What no tape describes is estimated as before, and said so.
+void TestEngines::fallsBack()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(QByteArray, says);
+    const TrainingPlan plan = planOf(settings);
+    for (auto* engine : {&estimateInstantly, &replay}) {
+        Footprint footprint;
+        QVERIFY(engine(plan, {}, footprint));
+        QCOMPARE(footprint.engine, Engine::Textbook);
+        QVERIFY(!footprint.stages.empty());
+        const std::string reason = footprint.notExact.value_or(Text{}).english();
+        QVERIFY2(reason.find(says.toStdString()) != std::string::npos, reason.c_str());
+    }
+}
+
+QTEST_APPLESS_MAIN(TestEngines)
+#include "tst_engines.moc"
