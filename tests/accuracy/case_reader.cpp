@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "accuracy/case_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace headroom::accuracy {
+
+void CaseReader::read()
+{
+    readModel();
+    readBatchAndParallel();
+    readRecompute();
+    const std::string& framework = m_case.framework;
+    // theory.md 6: 0.4 to 0.6 GiB of context, 0.3 to 0.7 GiB for each kind of communicator in use.
+    for (const Count* size : {&m_case.plan.parallel.dp, &m_case.plan.parallel.tp, &m_case.plan.parallel.pp}) {
+        m_case.outsideGib += size->value > 1 ? 0.5 : 0;
+    }
+    if (contains(framework, "torchtitan")) {
+        readTorchtitan();
+    } else if (framework == "torchtune") {
+        readTorchtune();
+    } else if (framework == "prime-rl") {
+        readPrimeRl();
+    } else if (framework == "LitGPT") {
+        readLitGpt();
+    } else if (framework == "InternEvo") {
+        readInternEvo();
+    } else if (contains(framework, "VocabularyParallelism")) {
+        readVocabularyParallelism();
+    } else if (contains(framework, "Galvatron")) {
+        readGalvatron();
+    } else if (contains(framework, "Qwen")) {
+        readQwen();
+    } else if (contains(framework, "PEFT")) {
+        readPeft();
+    } else if (contains(framework, "Megatron")) {
+        readGptPipeline();
+    } else {
+        readSwift();
+    }
+}
+
+/// (theory_frameworks.md section 4).
+void CaseReader::readTorchtitan()
+{
+    set("implementation.profile", "torchtitan");
+    setState("fp32", "fp32", "none", "fp32");
+    set("precision.reduce", "fp32");
+    const std::string version = words(m_node["version"]);
+    readTorchtitanPipeline();
+    // run_train.sh sets it; the six selective runs of 2024 are met without (within 1 %) and not with it (3 %).
+    set("implementation.expandable_segments", contains(version, "9dec370") ? "false" : "true");
+    const bool isCompiled
+        = (contains(m_notes, "compile") || contains(m_case.id, "compile")) && !contains(m_notes, "no compile");
+    set("implementation.compile", isCompiled ? "true" : "false");
+    if (contains(version, "main") || contains(m_notes, "loss computed in 8 chunks")) {
+        set("implementation.fused_loss", "chunked");
+        set("implementation.loss_chunks", "8");
+    }
+    if (isCompiled && (contains(version, "main") || contains(m_notes, "8 chunks") || contains(version, "e7c0cae"))) {
+        set("implementation.compiled_loss", "true");
+    }
+}
+
+/// The local batch is split into as many micro-batches as there are stages, the default; two chunks a stage where
+/// they interleave; embedding and output layer are counted as layers.
+void CaseReader::readTorchtitanPipeline()
+{
+    const int stages = m_node["parallel"]["pp"] ? m_node["parallel"]["pp"].as<int>() : 1;
+    if (stages < 2) {
+        return;
+    }
+    const std::string schedule = text(m_node["parallel"]["schedule"]);
+    const int chunks = schedule == "1F1B" ? 1 : 2;
+    const int local = m_node["micro_batch"].as<int>();
+    const int parts = std::min(stages * chunks, local);
+    set("batch.micro", std::to_string(local / parts));
+    set("batch.accum", std::to_string(parts));
+    set("parallel.vpp", std::to_string(chunks));
+    set("parallel.schedule", chunks == 1 ? "1f1b" : "interleaved");
+    set("parallel.embed_in_split", "true");
+    set("parallel.loss_in_split", "true");
+    if (contains(schedule, "ZeroBubble")) {
+        m_case.missing = "this pipeline schedule in the profile torchtitan";
+    }
+}
+
+/// Four slots for adapters, of which the benchmark trains one; two micro-batches a step.
+void CaseReader::readPrimeRl()
+{
+    set("implementation.profile", "prime-rl");
+    setState("fp32", "fp32", "none", "fp32");
+    set("precision.reduce", "fp32");
+    if (contains(words(m_node["recompute"]["note"]), "offload")) {
+        set("recompute.offload_inputs", "true");
+    }
+    if (m_case.kind != "sft") {
+        set("implementation.fused_loss", "chunked");
+    }
+    if (contains(m_case.kind, "LoRA")) {
+        set("lora.rank", "16");
+        set("lora.slots", "4");
+        set("lora.adapter_type", "fp32");
+    }
+}
+
+void CaseReader::readLitGpt()
+{
+    set("implementation.profile", "litgpt");
+    setState(contains(words(m_node["precision"]), "nf4") ? "nf4" : "bf16", "bf16", "none", "bf16");
+    set("implementation.keeps_logits", "true");
+    const long long chunks = (m_node["micro_batch"].as<long long>() * m_node["model"]["seq"].as<long long>()) / 128;
+    set("implementation.loss_chunks", std::to_string(std::max(chunks, 1LL)));
+    set("lora.rank", "8");
+    set("lora.targets", "c_attn");
+    set("lora.dropout", "0.05");
+    if (m_node["n_gpus"].as<int>() > 1) {
+        m_case.missing = "how the loader gathers the weights, which is its peak";
+    }
+}
+
+void CaseReader::readInternEvo()
+{
+    set("implementation.profile", "internevo");
+    setState("bf16", "bf16", "fp32", "fp32");
+}
+
+/// pretrain_gpt.sh: Megatron-Core with flash attention, fp16, no dropout, the distributed optimizer on one replica.
+void CaseReader::readVocabularyParallelism()
+{
+    set("implementation.profile", "megatron-te");
+    set("precision.recipe", "megatron-fp16");
+    set("shard.dist_opt", "true");
+    set("attention.impl", "flash");
+    for (const char* field : {"model.layer_norm", "model.attn_bias", "model.mlp_bias", "model.learned_positions"}) {
+        set(field, "true");
+    }
+    set("model.rope", "false");
+    set("model.max_pos", text(m_node["model"]["seq"]));
+    if (text(m_node["parallel"]["schedule"]) != "1F1B") {
+        m_case.missing = "vocabularies or layers that are spread over the stages";
+    }
+}
+
+void CaseReader::readGalvatron()
+{
+    set("implementation.profile", "galvatron");
+    setState("fp32", "fp32", "none", "fp32");
+    set("precision.reduce", "bf16");
+}
+
+/// The README's ladder is cumulative.
+void CaseReader::readTorchtune()
+{
+    constexpr std::array<std::string_view, 8> steps{"base", "packed", "compile",    "chunkedce",
+                                                    "ac",   "optbwd", "actoffload", "adam8"};
+    set("implementation.profile", "torchtune");
+    const std::string_view last = std::string_view(m_case.id).substr(m_case.id.rfind('-') + 1);
+    std::size_t level = 4;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        level = contains(m_case.id, "ablation") && steps[i] == last ? i : level;
+    }
+    if (last == "base") {
+        m_case.missing = "token lengths of the unpacked samples";
+    }
+    setState("bf16", "bf16", "none", last == "adam8" ? "int8" : "bf16");
+    set("implementation.compile", level >= 2 ? "true" : "false");
+    if (level >= 3) {
+        set("implementation.fused_loss", "chunked");
+    }
+    const bool isAdapted = contains(m_case.kind, "lora");
+    set("optimizer.in_backward", level >= 5 && !isAdapted ? "true" : "false");
+    // The adapter rows come last on the ladder.
+    if (level >= 6 || (isAdapted && contains(m_case.id, "ablation"))) {
+        set("recompute.offload_inputs", "true");
+    }
+    if (isAdapted) {
+        set("lora.rank", "8");
+        set("lora.targets", "q_proj, v_proj, output_proj, o_proj");
+        set("precision.params", m_case.kind == "qlora" ? "nf4" : "bf16");
+    }
+}
+
+/// finetune.py of late 2023: rank 64 on c_attn, c_proj, w1, w2, PEFT 0.6 with adapters in the base type, AdamW of
+/// PyTorch 2.0.
+void CaseReader::readQwen()
+{
+    set("implementation.profile", "hf-flash");
+    setState("bf16", "bf16", "none", "bf16");
+    set("model.gated_mlp", "true");
+    set("optimizer.impl", "foreach2");
+    if (m_case.kind == "sft") {
+        setState("bf16", "bf16", "fp32", "fp32");
+        set("shard.zero_stage", "3");
+        set("implementation.fused_loss", "16bit");
+        return;
+    }
+    set("lora.rank", "64");
+    set("lora.targets", "c_attn, o_proj, gate_proj, up_proj, down_proj");
+    set("lora.adapter_type", "bf16");
+    set("lora.dropout", "0.05");
+    set("lora.trains_embeddings", contains(m_case.id, "-emb") || contains(m_case.id, "-base") ? "true" : "false");
+    if (m_case.kind == "qlora") { // finetune_qlora_single_gpu.sh: DeepSpeed fp16, two overlapping buckets of 2e8
+        setState("int4", "bf16", "fp32", "fp32");
+        set("shard.zero_stage", "2");
+        set("shard.reduce_bucket", "400000000");
+        set("implementation.fused_loss", "16bit");
+    }
+}
+
+/// The runs of BigScience: Megatron 2.4 without DeepSpeed, else DeepSpeed's pipeline engine.
+void CaseReader::readGptPipeline()
+{
+    const std::string& id = m_case.id;
+    const bool isSharded = m_node["sharding"]["zero_stage"] && !m_node["sharding"]["zero_stage"].IsNull();
+    const bool isPlain = (id.starts_with("bs-log") && !isSharded) || id == "bs-gpt2md-meg-gbs1024";
+    const bool isThreeD = contains(id, "ds-3d") || contains(id, "ds3d");
+    set("implementation.profile", isPlain ? "megatron-2.4" : "deepspeed-pipeline");
+    if (isThreeD) {
+        set("shard.zero_stage", "0");
+    }
+    set("precision.recipe", "megatron-fp16");
+    if (contains(words(m_node["precision"]), "fp32 gradient accumulation")) {
+        set("precision.recipe", "megatron-bf16");
+    }
+    const std::string optimizer = words(m_node["optimizer"]);
+    if (contains(optimizer, "8-bit") || contains(id, "bnb")) {
+        set("precision.opt_m", "int8");
+        set("precision.opt_v", "int8");
+    }
+    set("model.layer_norm", "true");
+    set("model.attn_bias", "true");
+    set("model.mlp_bias", "true");
+    set("model.attn_dropout", "0.1");
+    set("model.hidden_dropout", "0.1");
+    set("model.vocab_pad_multiple", "128");
+    const bool hasPositions = text(m_node["model"]["position"]) != "alibi";
+    set("model.learned_positions", hasPositions ? "true" : "false");
+    set("model.max_pos", text(m_node["model"]["seq"]));
+    set("model.rope", "false");
+    if (contains(words(m_node["parallel"]["layout"]), "embedding")) {
+        set("parallel.embed_in_split", "true");
+        set("parallel.loss_in_split", "true");
+    }
+    readOutside(isPlain);
+    if (text(m_node["sharding"]["zero_stage"]) == "3") {
+        set("recompute.offload_inputs", "true"); // the stored inputs alone would exceed the card
+    }
+    m_case.isFirstStep = id.ends_with("ds-on");
+    if (id.ends_with("ds-off")) {
+        m_case.missing = "a report after the first step";
+    }
+    if (text(m_node["global_batch"]).empty() || text(m_node["global_batch"]) == "null") {
+        set("batch.accum", "64"); // large beside the stages
+    }
+}
+
+/// theory_frameworks.md 2.5: bare contexts of 2021, and 0.3 to 0.7 GiB for each communicator in use: tensor, data
+/// and, in DeepSpeed's grid, a second of each and two for pairs of stages.
+void CaseReader::readOutside(bool isPlain)
+{
+    const ParallelPlan& parallel = m_case.plan.parallel;
+    const int tensor = parallel.tp.value > 1 ? 2 : 0;
+    const int data = parallel.dp.value > 1 ? 2 : 0;
+    const int groups = isPlain ? 2 + (parallel.pp.value > 1 ? 2 : 0) : tensor + data + 4;
+    const double context = contains(text(m_node["gpu"]), "V100") ? 1271.0 / 1024 : 1573.0 / 1024;
+    m_case.outsideGib = context + 0.5 * groups;
+}
+
+void CaseReader::readPeft()
+{
+    set("implementation.profile", "hf-sdpa");
+    set("implementation.repeat_kv", "false"); // enable_gqa since transformers 4.48
+    set("implementation.keeps_logits", "true"); // run.py differentiates beside its output
+    setState("bf16", "bf16", "none", "bf16");
+    const bool isLora = contains(m_case.id, "-lora-r");
+    if (isLora) {
+        set("lora.rank", contains(m_case.id, "r64") ? "64" : "32");
+        set("lora.targets", "q_proj, v_proj");
+        set("lora.adapter_type", "fp32");
+    } else if (!contains(m_case.id, "-full")) {
+        m_case.missing = "this adapter method";
+    }
+}
+
+void CaseReader::readSwift()
+{
+    set("implementation.profile", "hf-sdpa");
+    const bool isSharded = m_case.plan.shard.zeroStage.value > 0;
+    setState("bf16", "bf16", isSharded ? "fp32" : "none", isSharded ? "fp32" : "bf16");
+    if (contains(m_case.id, "vit-gradient-checkpointing")) { // --use_liger_kernel true
+        set("implementation.fused_loss", "liger");
+        set("recompute.enabled", text(m_node["recompute"]["llm"]) == "none" ? "false" : "true");
+        set("recompute.granularity", text(m_node["recompute"]["llm"]));
+        set("recompute.vision", text(m_node["recompute"]["vision"]) == "full" ? "true" : "false");
+    } else if (m_case.missing.empty() && !contains(m_case.id, "full-train")) {
+        m_case.missing = "token lengths";
+    }
+}
+
+} // namespace headroom::accuracy
