@@ -435,6 +435,14 @@
         <source>Lists every value of the plan and where it comes from</source>
         <translation>列出方案的每个取值及其来源</translation>
     </message>
+    <message>
+        <source>Enlarge &amp;details</source>
+        <translation>放大详情(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Gives the details the room of the charts, and back</source>
+        <translation>让详情占用图表的空间，再按一次恢复</translation>
+    </message>
 </context>
 <context>
     <name>Choices</name>

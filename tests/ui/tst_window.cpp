@@ -63,6 +63,7 @@ private slots:
     void evidenceMovesTheCursor();
     void themeSwitches();
     void everyActionIsComplete();
+    void detailsTakeTheRoomOfTheCharts();
     void layoutResets();
     void layoutIsRemembered();
     void tabsShowTheirContents();
@@ -177,7 +178,29 @@ void WindowTest::everyActionIsComplete()
     for (const auto& [command, action] : m_fixture->window().actions().all()) {
         QVERIFY2(inMenus.contains(action), qPrintable(action->objectName()));
         QVERIFY2(action->text().contains(QLatin1Char('&')), qPrintable(action->text()));
+        QVERIFY2(!action->shortcut().isEmpty(), qPrintable(action->objectName()));
     }
+}
+
+void WindowTest::detailsTakeTheRoomOfTheCharts()
+{
+    QVERIFY(m_fixture->open());
+    const QAction* enlarge = m_fixture->window().actions()[Command::EnlargeDetails];
+    const int before = workbench().tabs()->height();
+    emit workbench().tabs()->tabBarDoubleClicked(0);
+    QVERIFY(enlarge->isChecked());
+    QVERIFY(!workbench().peaksChart()->isVisible());
+    QTRY_VERIFY(workbench().tabs()->height() > 2 * before);
+    // Hiding the details brings the charts back.
+    workbench().panelActions().last()->trigger();
+    QTRY_VERIFY(!enlarge->isChecked());
+    QVERIFY(workbench().peaksChart()->isVisible());
+    m_fixture->window().actions()[Command::EnlargeDetails]->trigger();
+    QVERIFY(workbench().tabs()->isVisible());
+    m_fixture->window().actions()[Command::ResetLayout]->trigger();
+    QVERIFY(!enlarge->isChecked());
+    QVERIFY(workbench().peaksChart()->isVisible());
+    QTRY_VERIFY(workbench().tabs()->height() < 2 * before);
 }
 
 void WindowTest::layoutResets()
@@ -219,7 +242,7 @@ void WindowTest::tabsShowTheirContents()
     // Sorted by the value, not by its text: 6403 MiB is the largest.
     peaks->sortByColumn(2, Qt::DescendingOrder);
     QCOMPARE(peaks->model()->index(0, 2).data().toString(), QStringLiteral("6.25 GiB"));
-    QCOMPARE(peaks->model()->index(0, 6).data().toString(), QStringLiteral("train.log:134"));
+    QCOMPARE(peaks->model()->index(0, 6).data().toString(), QStringLiteral("134"));
     emit peaks->activated(peaks->model()->index(0, 2));
     QCOMPARE(workbench().viewState().cursor().value_or(-1), qint64{12});
     QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));

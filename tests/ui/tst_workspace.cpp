@@ -488,6 +488,10 @@ void WorkspaceTest::groupedNumbers()
     QCOMPARE(grouped(999), QStringLiteral("999"));
     QCOMPARE(grouped(1204311), QStringLiteral("1") + gap + QStringLiteral("204") + gap + QStringLiteral("311"));
     QCOMPARE(grouped(-1000), QStringLiteral("-1") + gap + QStringLiteral("000"));
+    const auto gapped = [gap](QString text) { return text.replace(u'_', gap); };
+    QCOMPARE(withGaps(QStringLiteral("2 × 1,204,311, 1,2 and 12,3456")),
+             gapped(QStringLiteral("2 × 1_204_311, 1,2 and 12,3456")));
+    QCOMPARE(translated(Text("%1 of %2", {"1,536", "a 1,536"})), gapped(QStringLiteral("1_536 of a 1,536")));
 }
 
 void WorkspaceTest::recentFilesAreKept()

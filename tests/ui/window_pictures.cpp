@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE]: every tab of the window with a sample open, to be
-// looked at.
+// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE]: every tab of the window with a sample open, as it
+// comes and enlarged, to be looked at.
 #include "theme/theme.h"
+#include "window/actions.h"
 #include "window/file_commands.h"
 #include "window/language.h"
 #include "window/main_window.h"
@@ -10,6 +11,7 @@
 #include "workspace/library.h"
 #include "workspace/workspace.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QDir>
 #include <QStandardPaths>
@@ -58,11 +60,13 @@ int main(int argc, char** argv)
                            samples.filePath(QStringLiteral("llama2-7b-optimizer.yaml"))});
     workbench.compareLosses(writeLosses(folder, QStringLiteral("a.jsonl"), 0),
                             writeLosses(folder, QStringLiteral("b.jsonl"), 0.0005));
-    for (int i = 0; i < workbench.tabs()->count(); ++i) {
-        workbench.tabs()->setCurrentIndex(i);
-        QTest::qWait(700);
-        const QString name = workbench.tabs()->widget(i)->objectName();
-        window.grab().save(folder.filePath(QStringLiteral("tab%1-%2.png").arg(i).arg(name)));
+    for (const QString& kind : {QStringLiteral("tab"), QStringLiteral("large")}) {
+        for (int i = 0; i < workbench.tabs()->count(); ++i) {
+            workbench.tabs()->setCurrentIndex(i);
+            QTest::qWait(700);
+            window.grab().save(folder.filePath(kind + QStringLiteral("%1.png").arg(i)));
+        }
+        window.actions()[Command::EnlargeDetails]->trigger();
     }
     return 0;
 }

@@ -91,6 +91,9 @@ QString PeaksModel::display(const Row& row, const Record& record, int column) co
     case Rank:
         return record.rank < 0 ? QString() : QString::number(record.rank);
     case Place:
+        if (m_run->files.size() == 1) { // the chart says which; its name would leave no room for the numbers
+            return grouped(record.line);
+        }
         return QStringLiteral("%1:%2").arg(fileName(m_run->files[record.file]), QString::number(record.line));
     default:
         return {};

@@ -40,7 +40,7 @@ QString valueText(const Term& term)
 QString formulaText(const Term& term)
 {
     const QString formula = translated(Text(term.formula)); // symbols stay as they are
-    const QString substituted = toQString(term.substituted);
+    const QString substituted = withGaps(toQString(term.substituted));
     if (formula.isEmpty() || substituted.isEmpty() || formula == substituted) {
         return formula + substituted;
     }

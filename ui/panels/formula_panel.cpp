@@ -11,6 +11,7 @@
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QSplitter>
@@ -21,12 +22,19 @@
 #include <algorithm>
 
 namespace headroom {
+namespace {
+
+constexpr int leastCharactersBeside = 130;
+constexpr int leastLinesBelow = 20;
+
+} // namespace
 
 FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* parent)
     : QWidget(parent)
     , m_workspace(workspace)
     , m_view(view)
     , m_title(makeLabel({}, "muted", this))
+    , m_sides(new QSplitter(Qt::Horizontal))
     , m_recipe(makeSide(QStringLiteral("formulaView"), tr("Formulas of the estimate")))
     , m_exact(makeSide(QStringLiteral("exactFormulaView"), tr("Sums of every tensor")))
     , m_empty(makeLabel({}, "muted", this))
@@ -40,12 +48,11 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
     pageLayout->setSpacing(0);
     m_title->setWordWrap(true); // or it would widen the middle at the expense of the docks
     m_title->setContentsMargins(12, 6, 12, 2);
-    auto* sides = new QSplitter(Qt::Horizontal, page);
-    sides->setChildrenCollapsible(false);
-    sides->addWidget(m_recipe.page);
-    sides->addWidget(m_exact.page);
+    m_sides->setChildrenCollapsible(false);
+    m_sides->addWidget(m_recipe.page);
+    m_sides->addWidget(m_exact.page);
     pageLayout->addWidget(m_title);
-    pageLayout->addWidget(sides, 1);
+    pageLayout->addWidget(m_sides, 1);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
     auto* layout = new QVBoxLayout(this);
@@ -83,6 +90,7 @@ FormulaPanel::Side FormulaPanel::makeSide(const QString& name, const QString& ac
     layout->addWidget(side.title);
     layout->addWidget(side.tree);
     connect(side.model, &TermsModel::modelReset, this, [side] { fitColumns(side); });
+    side.tree->installEventFilter(this);
     return side;
 }
 
@@ -158,8 +166,19 @@ void FormulaPanel::showEvent(QShowEvent* event)
 void FormulaPanel::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    fitColumns(m_recipe);
-    fitColumns(m_exact);
+    // Side by side the formulas would be cut off; below each other they need the height for it.
+    const QFontMetrics metrics = fontMetrics();
+    const bool isNarrow = width() < leastCharactersBeside * metrics.averageCharWidth();
+    const bool isHigh = height() > leastLinesBelow * metrics.lineSpacing();
+    m_sides->setOrientation(isNarrow && isHigh ? Qt::Vertical : Qt::Horizontal);
+}
+
+bool FormulaPanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (event->type() == QEvent::Resize) {
+        fitColumns(watched == m_recipe.tree ? m_recipe : m_exact);
+    }
+    return QWidget::eventFilter(watched, event);
 }
 
 } // namespace headroom

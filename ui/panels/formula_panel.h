@@ -4,6 +4,7 @@
 #include <QWidget>
 
 class QLabel;
+class QSplitter;
 class QStackedWidget;
 class QTreeView;
 
@@ -29,6 +30,7 @@ public:
 protected:
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     /// One of the two workings.
@@ -48,6 +50,7 @@ private:
     Workspace& m_workspace;
     ViewState& m_view;
     QLabel* m_title;
+    QSplitter* m_sides;
     Side m_recipe, m_exact;
     QLabel* m_empty;
     QStackedWidget* m_stack;

@@ -8,10 +8,14 @@
 
 #include <QHeaderView>
 #include <QLabel>
+#include <QResizeEvent>
+#include <QScrollBar>
 #include <QSortFilterProxyModel>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace headroom {
 
@@ -60,11 +64,29 @@ void PeaksPanel::refresh()
     m_stack->setCurrentIndex(log != nullptr ? 1 : 0);
     if (log != nullptr) {
         m_view->setColumnHidden(PeaksModel::Reserved, log->run->reservedBytes.empty());
-        m_view->resizeColumnsToContents();
-        constexpr int air = 18;
-        for (int column = 0; column < PeaksModel::Place; ++column) {
-            m_view->setColumnWidth(column, m_view->columnWidth(column) + air);
-        }
+        fitColumns();
+    }
+}
+
+void PeaksPanel::fitColumns()
+{
+    QHeaderView* header = m_view->horizontalHeader();
+    header->setStretchLastSection(false); // its length would always be that of the view
+    m_view->resizeColumnsToContents();
+    constexpr int mostAir = 18;
+    const int left = width() - header->length() - m_view->verticalScrollBar()->sizeHint().width();
+    const int air = std::clamp(left / PeaksModel::Place, 0, mostAir);
+    for (int column = 0; column < PeaksModel::Place; ++column) {
+        m_view->setColumnWidth(column, m_view->columnWidth(column) + air);
+    }
+    header->setStretchLastSection(true);
+}
+
+void PeaksPanel::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    if (event->size().width() != event->oldSize().width()) {
+        fitColumns();
     }
 }
 

@@ -26,8 +26,13 @@ public:
 signals:
     void recordActivated(qint64 record);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void refresh();
+    /// As wide as their contents, with air between them where there is room.
+    void fitColumns();
 
     Workspace& m_workspace;
     PeaksModel* m_model;

@@ -22,7 +22,7 @@ struct SymbolFile
 };
 
 /// In the order of Symbol.
-constexpr std::array<SymbolFile, 16> symbolFiles{{
+constexpr std::array<SymbolFile, 17> symbolFiles{{
     {"open"},
     {"save"},
     {"export"},
@@ -39,8 +39,9 @@ constexpr std::array<SymbolFile, 16> symbolFiles{{
     {"drop"},
     {"reset"},
     {"copy"},
+    {"enlarge"},
 }};
-static_assert(symbolFiles.size() == static_cast<std::size_t>(Symbol::Copy) + 1);
+static_assert(symbolFiles.size() == static_cast<std::size_t>(Symbol::Enlarge) + 1);
 
 const SymbolFile& fileOf(Symbol symbol)
 {

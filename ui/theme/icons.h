@@ -22,7 +22,8 @@ enum class Symbol {
     Ok,
     Drop,
     Reset,
-    Copy
+    Copy,
+    Enlarge
 };
 
 /// A symbol in the theme's colours at the time of painting, at any size; disabled icons are muted. Painted from the

@@ -50,6 +50,7 @@ enum class Command {
     SaveChart,
     SaveValues,
     CopyChart,
+    EnlargeDetails,
     FullScreen,
     PinBaseline,
     ResetBaseline,

@@ -169,7 +169,11 @@ void MainWindow::connectCommands()
             Settings::setValue(Preference::Theme, QString::fromLatin1(themeNames[static_cast<std::size_t>(chosen)]));
         });
     }
-    connect(actions[Command::ResetLayout], &QAction::triggered, m_workbench, &Workbench::resetLayout);
+    m_workbench->enlargeDetailsBy(*actions[Command::EnlargeDetails]);
+    connect(actions[Command::ResetLayout], &QAction::triggered, m_workbench, [this, &actions] {
+        actions[Command::EnlargeDetails]->setChecked(false);
+        m_workbench->resetLayout();
+    });
     connect(actions[Command::ZoomIn], &QAction::triggered, view, [view] { view->zoom(0.5, view->range().centre()); });
     connect(actions[Command::ZoomOut], &QAction::triggered, view, [view] { view->zoom(2, view->range().centre()); });
     connect(actions[Command::ZoomFit], &QAction::triggered, view, &ViewState::fit);
@@ -283,6 +287,7 @@ void MainWindow::showDocuments()
         (*m_actions)[command]->setEnabled(!isEmpty);
     }
     (*m_actions)[Command::Close]->setEnabled(!isStart);
+    (*m_actions)[Command::EnlargeDetails]->setEnabled(!isStart);
     for (QAction* panel : m_workbench->panelActions()) {
         panel->setEnabled(!isEmpty);
     }

@@ -113,6 +113,7 @@ void Menus::addView(const QList<QAction*>& panels)
     view->addMenu(language);
     QMenu* panelMenu = view->addMenu(tr("&Panels"));
     panelMenu->addActions(panels);
+    view->addAction(m_actions[Command::EnlargeDetails]);
     view->addAction(m_actions[Command::ResetLayout]);
     view->addSeparator();
     view->addAction(m_actions[Command::FullScreen]);

@@ -31,6 +31,7 @@
 #include <QSplitter>
 #include <QStyle>
 #include <QTabWidget>
+#include <QToolButton>
 #include <QUrl>
 
 #include <algorithm>
@@ -87,6 +88,9 @@ Workbench::Workbench(Workspace& workspace, QWidget* parent)
     m_knobsDock = addDock(QStringLiteral("knobsDock"), tr("Knobs"), scroll, Qt::LeftDockWidgetArea);
     m_findingsDock = addDock(QStringLiteral("findingsDock"), tr("Findings"), m_findings, Qt::RightDockWidgetArea);
     m_detailsDock = addDock(QStringLiteral("detailsDock"), tr("Details"), m_tabs, Qt::BottomDockWidgetArea);
+    m_knobsDock->toggleViewAction()->setShortcut(QKeySequence(QStringLiteral("Ctrl+F6")));
+    m_findingsDock->toggleViewAction()->setShortcut(QKeySequence(QStringLiteral("Ctrl+F7")));
+    m_detailsDock->toggleViewAction()->setShortcut(QKeySequence(QStringLiteral("Ctrl+F8")));
     connectPanels();
 }
 
@@ -180,6 +184,27 @@ void Workbench::connectPanels()
 QList<QAction*> Workbench::panelActions() const
 {
     return {m_knobsDock->toggleViewAction(), m_findingsDock->toggleViewAction(), m_detailsDock->toggleViewAction()};
+}
+
+void Workbench::enlargeDetailsBy(QAction& action)
+{
+    auto* button = new QToolButton;
+    button->setDefaultAction(&action);
+    button->setProperty("quiet", true);
+    m_tabs->setCornerWidget(button);
+    connect(m_tabs, &QTabWidget::tabBarDoubleClicked, &action, &QAction::toggle);
+    connect(m_detailsDock, &QDockWidget::visibilityChanged, this, [this, &action] {
+        // Without charts and details there would be nothing to see.
+        if (m_detailsDock->isHidden()) {
+            action.setChecked(false);
+        }
+    });
+    connect(&action, &QAction::toggled, this, [this](bool isLarge) {
+        if (isLarge) {
+            m_detailsDock->show();
+        }
+        centralWidget()->setVisible(!isLarge);
+    });
 }
 
 void Workbench::resetLayout()

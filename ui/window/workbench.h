@@ -55,6 +55,9 @@ public:
 
     [[nodiscard]] QList<QAction*> panelActions() const;
     void resetLayout();
+    /// The details take the room of the charts as long as `action` is checked: by itself, by the button beside the
+    /// tabs, by a double click on one.
+    void enlargeDetailsBy(QAction& action);
     void showProblems();
     void showFit();
     void showPlan();

@@ -7,9 +7,30 @@
 
 namespace headroom {
 
+namespace {
+
+/// The window's gap between thousands; core writes for terminals, where a comma is safer.
+constexpr QChar thousandsGap(0x202F);
+
+} // namespace
+
+QString withGaps(QString text)
+{
+    static const QRegularExpression comma(QStringLiteral("(?<=\\d),(?=\\d{3}(?!\\d))"));
+    return text.replace(comma, thousandsGap);
+}
+
 QString translated(const Text& text)
 {
-    return toQString(text.fill(QCoreApplication::translate("core", text.pattern.c_str()).toStdString()));
+    Text shown(text);
+    static const QRegularExpression count(QStringLiteral("^-?\\d{1,3}(,\\d{3})+$"));
+    for (std::string& argument : shown.arguments) {
+        // Other arguments may be a file's own words, which stay as they are.
+        if (argument.find(',') != std::string::npos && count.match(toQString(argument)).hasMatch()) {
+            argument = withGaps(toQString(argument)).toStdString();
+        }
+    }
+    return toQString(shown.fill(QCoreApplication::translate("core", text.pattern.c_str()).toStdString()));
 }
 
 QString translated(const Problem& problem)
@@ -30,7 +51,7 @@ QString grouped(qint64 value)
     QString digits = QString::number(value);
     const qsizetype first = value < 0 ? 1 : 0;
     for (qsizetype place = digits.size() - 3; place > first; place -= 3) {
-        digits.insert(place, QChar(0x202F));
+        digits.insert(place, thousandsGap);
     }
     return digits;
 }
