@@ -41,6 +41,21 @@ std::vector<Finding> findingsOf(const LogReport& report)
     return diagnose(situation);
 }
 
+/// Why a log says nothing: what was met in its files, or that it has only lines that nobody knows.
+int failOf(const Run& log, const std::string& path)
+{
+    if (log.lineCount == 0 && !log.problems.empty()) {
+        std::for_each(log.problems.begin(), log.problems.end(), fail);
+        return BadInput;
+    }
+    printProblems(log.problems);
+    return fail({Severity::Error, path, 0,
+                 Text{HEADROOM_TR("core",
+                                  "no line has phase=, step= and peak_alloc= or is of another log format that is "
+                                  "known (lines read: %1)"),
+                      {formatCount(log.lineCount)}}});
+}
+
 int run(const Options& options, const AnchorSet& anchors)
 {
     const std::vector<std::filesystem::path> paths(options.paths.begin(), options.paths.end());
@@ -51,12 +66,7 @@ int run(const Options& options, const AnchorSet& anchors)
         return fail(log.error());
     }
     if (log->isEmpty() && log->steps.size() == 0 && log->facts.empty()) {
-        printProblems(log->problems);
-        return fail({Severity::Error, options.paths.front(), 0,
-                     Text{HEADROOM_TR("core",
-                                      "none of %1 lines has phase=, step= and peak_alloc= or is of another log "
-                                      "format that is known"),
-                          {formatCount(log->lineCount)}}});
+        return failOf(*log, options.paths.front());
     }
     if (options.csv) {
         printProblems(log->problems);

@@ -29,6 +29,12 @@ int main(int argc, char** argv)
         try {
             app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
+            const auto unknown = app.remaining();
+            if (error.get_exit_code() != 0 && app.get_subcommands().empty() && !unknown.empty()) {
+                fmt::print(stderr, "headroom-cli: {} is neither a command nor an option; --help lists them\n",
+                           unknown.front());
+                return BadInput;
+            }
             return app.exit(error) == 0 ? Holds : BadInput;
         }
         // A full disk or a closed pipe must not look like success.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands.h"
 #include "inputs.h"
+#include "json.h"
 
 #include "config/line_diff.h"
 #include "plan/fields.h"
@@ -23,6 +24,7 @@ struct Options
     std::string output;
     bool diff = false;
     bool inPlace = false;
+    bool asJson = false;
 };
 
 /// The file's own keys are taken as they are; canonical ones go through the plan, so that a format may have another
@@ -83,17 +85,41 @@ Result<void> checkChanged(const ConfigDocument& changed, const OpenedConfig& bef
     return {};
 }
 
+/// The settings that mean something else than before, with their lines in the changed file.
+Json changesJson(const ConfigDocument& before, const ConfigDocument& after)
+{
+    Json changes = Json::array();
+    for (const Setting& setting : after.settings()) {
+        const Setting* old = before.find(setting.key);
+        if (old == nullptr || old->text != setting.text) {
+            changes.push_back({{"key", setting.key},
+                               {"line", setting.line},
+                               {"before", old == nullptr ? Json() : Json(old->text)},
+                               {"after", setting.text}});
+        }
+    }
+    return changes;
+}
+
 int write(const Options& options, const OpenedConfig& config, const ConfigDocument& changed)
 {
-    if (options.diff) {
-        const std::string target = options.output.empty() ? options.config : options.output;
-        fmt::print("{}", unifiedDiff(config.document.bytes(), changed.bytes(), options.config, target));
-    }
-    if (options.inPlace || !options.output.empty()) {
-        if (const auto saved = changed.save(options.inPlace ? options.config : options.output); !saved) {
+    const bool isWritten = options.inPlace || !options.output.empty();
+    const std::string target = options.output.empty() ? options.config : options.output;
+    if (isWritten) {
+        if (const auto saved = changed.save(target); !saved) {
             return fail(saved.error());
         }
-    } else if (!options.diff) {
+    }
+    const std::string diff = unifiedDiff(config.document.bytes(), changed.bytes(), options.config, target);
+    if (options.asJson) {
+        printJson({{"schema", "headroom.set/1"},
+                   {"written", isWritten ? Json(target) : Json()},
+                   {"changes", changesJson(config.document, changed)},
+                   {"diff", diff},
+                   {"text", changed.bytes()}});
+    } else if (options.diff) {
+        fmt::print("{}", diff);
+    } else if (!isWritten) {
         std::fwrite(changed.bytes().data(), 1, changed.bytes().size(), stdout);
     }
     return Holds;
@@ -135,6 +161,7 @@ void addSet(CLI::App& app, int& exitCode)
     command->add_flag("--in-place", options->inPlace, "write the changed file over the old one, atomically")
         ->excludes(output);
     command->add_flag("--diff", options->diff, "print the difference; without -o or --in-place nothing is written");
+    command->add_flag("--json", options->asJson, "print the changes, the difference and the changed file as JSON");
     command->footer("Without --diff, -o or --in-place the changed file is printed.");
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }

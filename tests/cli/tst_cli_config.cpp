@@ -81,6 +81,18 @@ void TestCliConfig::setChangesOnlyTheValue()
                  .replace("micro_batch_size: 2 ", "micro_batch_size: 1 "));
     const Outcome diff = run({"set", "a.yaml", "train.seq_length=2048", "--diff"});
     QVERIFY2(diff.out.contains("-  seq_length: 1024\n+  seq_length: 2048\n"), diff.out);
+
+    const auto json = run({"set", "a.yaml", "batch.micro=1", "--json"}).json();
+    QCOMPARE(json["schema"].get<std::string>(), std::string("headroom.set/1"));
+    QVERIFY(json["written"].is_null());
+    QCOMPARE(json["changes"].size(), std::size_t{1});
+    const auto change = json["changes"][0];
+    QCOMPARE(change["key"].get<std::string>(), std::string("train.micro_batch_size"));
+    QCOMPARE(change["line"].get<int>(), 10);
+    QCOMPARE(change["before"].get<std::string>(), std::string("2"));
+    QCOMPARE(change["after"].get<std::string>(), std::string("1"));
+    QCOMPARE(QByteArray::fromStdString(json["text"].get<std::string>()),
+             QByteArray(example).replace("micro_batch_size: 2 ", "micro_batch_size: 1 "));
 }
 
 void TestCliConfig::setWritesAndReadsBack()
