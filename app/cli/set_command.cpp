@@ -4,6 +4,7 @@
 #include "json.h"
 
 #include "config/line_diff.h"
+#include "config/read_plan.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "config/catalog.h"
 #include "config/config_document.h"
-#include "plan/training_plan.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -69,6 +67,8 @@ struct ConfigFormat
         std::vector<Condition> when; ///< any of them
         std::vector<Condition> beside; ///< only where any of these holds
         std::vector<Condition> without; ///< only where none of these does
+        std::vector<Condition> where; ///< only in plans whose fields (in `keys`) have these values; none: is known
+        std::string effect; ///< what happens, in a word of reasonNamed(); empty: it follows from the others
         std::string instead; ///< the key that is read
         bool stops = false, isNeither = false, isHarmless = false;
         std::string source;
@@ -114,23 +114,5 @@ struct ConfigFormats
     /// Null when no format recognises the document.
     [[nodiscard]] const ConfigFormat* detect(const ConfigDocument& document) const;
 };
-
-struct PlanReading
-{
-    TrainingPlan plan;
-    std::vector<Problem> problems; ///< values not understood, unknown keys, contradictions of the file with itself
-    std::vector<std::string> notEstimated; ///< keys whose effect on memory no field says; also among the problems
-};
-
-/// The plan a document states, each value with file and line. `catalog` resolves preset names. Values that mean nothing
-/// leave their field unknown and are problems, as are contradictions of the file with itself. Recompute is read as it
-/// is written; where only the granularity is, `enabled` is derived from it, and a note says so (configs.md, base
-/// format).
-[[nodiscard]] PlanReading readPlan(const ConfigDocument& document, const ConfigFormat& format, const Catalog& catalog);
-
-/// The edits that make `document` state the fields in which `after` differs from `before`; refused for a field the
-/// format has no key for, and for one that describes the model but comes from a preset or another file.
-[[nodiscard]] Result<std::vector<ConfigEdit>> editsFor(const ConfigDocument& document, const ConfigFormat& format,
-                                                       const TrainingPlan& before, const TrainingPlan& after);
 
 } // namespace headroom

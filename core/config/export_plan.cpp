@@ -5,6 +5,7 @@
 #include "config/format_keys.h"
 #include "config/format_values.h"
 #include "config/new_file.h"
+#include "config/read_plan.h"
 #include "config/scalar_text.h"
 #include "plan/precision.h"
 #include "units/number.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "config/catalog.h"
 #include "config/config_format.h"
 #include "plan/fields.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/format_file.h"
 
-#include "config/effective_settings.h"
+#include "config/format_nodes.h"
 #include "config/format_rules.h"
+#include "config/settings_without_effect.h"
 #include "config/yaml_tree.h"
 #include "plan/fields.h"
 
@@ -14,42 +15,18 @@ namespace headroom {
 
 namespace {
 
-using Kind = YamlNode::Kind;
-
-/// Reads one data file; the first thing that is wrong ends it.
-class FormatReader
+/// Reads one data file.
+class FormatReader : FormatNodes
 {
 public:
     FormatReader(const YamlTree& tree, const std::string& name)
-        : m_tree(tree)
-        , m_name(name)
+        : FormatNodes(tree, name)
     {
     }
 
     Result<ConfigFormat> read();
 
 private:
-    struct Wrong
-    {
-        Problem problem;
-    };
-    struct Entry
-    {
-        std::string key;
-        std::size_t keyNode;
-        std::size_t value;
-    };
-
-    [[noreturn]] void fail(std::size_t node, Text text) const
-    {
-        throw Wrong{{Severity::Error, m_name, m_tree[node].line, std::move(text)}};
-    }
-    [[nodiscard]] std::vector<Entry> entries(std::size_t node) const;
-    [[nodiscard]] std::string text(std::size_t node) const;
-    [[nodiscard]] std::vector<std::size_t> items(std::size_t node) const;
-    [[nodiscard]] std::vector<std::string> texts(std::size_t node) const;
-    [[nodiscard]] std::vector<std::string> expanded(std::size_t node, const std::string& key) const;
-    void readScopes(std::size_t node);
     void addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const;
     [[nodiscard]] std::string fieldOf(const Entry& entry) const;
     [[nodiscard]] std::vector<ConfigFormat::Key> keys(std::size_t node) const;
@@ -58,88 +35,12 @@ private:
     [[nodiscard]] std::vector<ConfigFormat::Key> values(std::size_t node) const;
     [[nodiscard]] std::vector<ConfigFormat::Key> products(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Variant variant(std::size_t node) const;
-    [[nodiscard]] std::vector<ConfigFormat::Condition> conditions(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Files files(std::size_t node) const;
+    [[nodiscard]] std::vector<ConfigFormat::Condition> fieldConditions(std::size_t node) const;
     [[nodiscard]] ConfigFormat::NoEffect noEffect(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Export exported(std::size_t node) const;
     void readTop(ConfigFormat& format, const Entry& entry) const;
-
-    const YamlTree& m_tree;
-    const std::string& m_name;
-    std::map<std::string, std::vector<std::string>> m_scopes;
 };
-
-std::vector<FormatReader::Entry> FormatReader::entries(std::size_t node) const
-{
-    const std::size_t map = m_tree[node].kind == Kind::Alias ? m_tree[node].target : node;
-    if (m_tree[map].kind != Kind::Map) {
-        fail(node, Text{HEADROOM_TR("core", "a mapping belongs here")});
-    }
-    std::vector<Problem> problems;
-    const auto effective = effectiveEntries(m_tree, map, m_name, &problems);
-    if (!effective) {
-        throw Wrong{effective.error()};
-    }
-    if (!problems.empty()) {
-        throw Wrong{problems.front()};
-    }
-    std::vector<Entry> result;
-    for (const EffectiveEntry& entry : *effective) {
-        result.push_back({*keyText(m_tree, entry.key), entry.key, entry.value});
-    }
-    return result;
-}
-
-std::string FormatReader::text(std::size_t node) const
-{
-    const YamlNode& scalar = m_tree.resolved(node);
-    if (scalar.kind != Kind::Scalar) {
-        fail(node, Text{HEADROOM_TR("core", "a single value belongs here")});
-    }
-    return scalar.text;
-}
-
-std::vector<std::size_t> FormatReader::items(std::size_t node) const
-{
-    const YamlNode& list = m_tree.resolved(node);
-    return list.kind == Kind::Sequence ? list.items : std::vector{node};
-}
-
-std::vector<std::string> FormatReader::texts(std::size_t node) const
-{
-    std::vector<std::string> result;
-    for (const std::size_t item : items(node)) {
-        result.push_back(text(item));
-    }
-    return result;
-}
-
-/// A key's alternatives: "$text.vocab_size" is one key for each place of the scope `text`.
-std::vector<std::string> FormatReader::expanded(std::size_t node, const std::string& key) const
-{
-    const std::size_t dot = key.find('.');
-    if (!key.starts_with('$')) {
-        return {key};
-    }
-    const auto scope = m_scopes.find(key.substr(1, dot == std::string::npos ? dot : dot - 1));
-    if (scope == m_scopes.end() || dot == std::string::npos) {
-        fail(node, Text{HEADROOM_TR("core", "“%1” names no scope of this file"), {key}});
-    }
-    std::vector<std::string> result;
-    for (const std::string& place : scope->second) {
-        // The place of flags is a prefix of their names.
-        const bool isPrefix = place.empty() || place.ends_with('-');
-        result.push_back(place + key.substr(isPrefix ? dot + 1 : dot));
-    }
-    return result;
-}
-
-void FormatReader::readScopes(std::size_t node)
-{
-    for (const Entry& entry : entries(node)) {
-        m_scopes[entry.key] = texts(entry.value);
-    }
-}
 
 /// A group of keys that must stand together; keys of a scope give one group for each of its places.
 void FormatReader::addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const
@@ -184,7 +85,7 @@ ConfigFormat::Transform FormatReader::transform(std::size_t node) const
 /// One key, or a mapping with the key and what its value goes through.
 void FormatReader::addKey(std::vector<ConfigFormat::Key>& keys, const std::string& field, std::size_t node) const
 {
-    if (m_tree.resolved(node).kind != Kind::Map) {
+    if (!isMap(node)) {
         for (std::string& key : expanded(node, text(node))) {
             keys.push_back({std::move(key), field});
         }
@@ -210,7 +111,7 @@ void FormatReader::addKey(std::vector<ConfigFormat::Key>& keys, const std::strin
                 pattern.words.emplace_back(word.key, text(word.value));
             }
         } else {
-            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+            failUnknown(entry);
         }
     }
     if (names.empty()) {
@@ -260,17 +161,6 @@ std::vector<ConfigFormat::Key> FormatReader::products(std::size_t node) const
     return result;
 }
 
-std::vector<ConfigFormat::Condition> FormatReader::conditions(std::size_t node) const
-{
-    std::vector<ConfigFormat::Condition> result;
-    for (const Entry& entry : entries(node)) {
-        const bool isPresence = m_tree.resolved(entry.value).isNull;
-        result.push_back(
-            {expanded(entry.keyNode, entry.key), isPresence ? std::vector<std::string>{} : texts(entry.value)});
-    }
-    return result;
-}
-
 ConfigFormat::Variant FormatReader::variant(std::size_t node) const
 {
     ConfigFormat::Variant result;
@@ -286,7 +176,7 @@ ConfigFormat::Variant FormatReader::variant(std::size_t node) const
         } else if (entry.key == "preset") {
             result.preset = text(entry.value);
         } else {
-            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+            failUnknown(entry);
         }
     }
     if (result.when.empty()) {
@@ -306,7 +196,7 @@ ConfigFormat::Files FormatReader::files(std::size_t node) const
     for (const Entry& entry : entries(node)) {
         const auto role = roles.find(entry.key);
         if (role == roles.end()) {
-            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+            failUnknown(entry);
         }
         for (const std::size_t item : items(entry.value)) {
             const auto keys = expanded(item, text(item));
@@ -316,6 +206,15 @@ ConfigFormat::Files FormatReader::files(std::size_t node) const
     return result;
 }
 
+/// field: values that it has, or nothing where it only has to be known.
+std::vector<ConfigFormat::Condition> FormatReader::fieldConditions(std::size_t node) const
+{
+    for (const Entry& entry : entries(node)) {
+        static_cast<void>(fieldOf(entry));
+    }
+    return conditions(node);
+}
+
 ConfigFormat::NoEffect FormatReader::noEffect(std::size_t node) const
 {
     ConfigFormat::NoEffect result;
@@ -323,18 +222,24 @@ ConfigFormat::NoEffect FormatReader::noEffect(std::size_t node) const
         {"when", &result.when}, {"beside", &result.beside}, {"without", &result.without}};
     const std::map<std::string_view, bool*> flags{
         {"stops", &result.stops}, {"neither", &result.isNeither}, {"harmless", &result.isHarmless}};
-    const std::map<std::string_view, std::string*> texts{{"instead", &result.instead}, {"source", &result.source}};
+    const std::map<std::string_view, std::string*> words{
+        {"instead", &result.instead}, {"effect", &result.effect}, {"source", &result.source}};
     for (const Entry& entry : entries(node)) {
         if (const auto list = lists.find(entry.key); list != lists.end()) {
             *list->second = conditions(entry.value);
         } else if (const auto flag = flags.find(entry.key); flag != flags.end()) {
             *flag->second = text(entry.value) == "true";
-        } else if (const auto one = texts.find(entry.key); one != texts.end()) {
-            *one->second = text(entry.value);
+        } else if (const auto word = words.find(entry.key); word != words.end()) {
+            *word->second = text(entry.value);
+            if (entry.key == "effect" && !reasonNamed(result.effect)) {
+                fail(entry.value, Text{HEADROOM_TR("core", "“%1” is not known here"), {result.effect}});
+            }
+        } else if (entry.key == "where") {
+            result.where = fieldConditions(entry.value);
         } else if (entry.key == "mend") {
             result.mend = values(entry.value);
         } else {
-            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+            failUnknown(entry);
         }
     }
     for (const auto& [isMissing, key] :
@@ -357,7 +262,7 @@ ConfigFormat::Export FormatReader::exported(std::size_t node) const
         } else if (entry.key == "launcher_flags") {
             result.launcherFlags = texts(entry.value);
         } else {
-            fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+            failUnknown(entry);
         }
     }
     if (result.ending != ".yaml" && result.ending != ".json" && (result.ending != ".sh" || result.program.empty())) {
@@ -413,14 +318,14 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
     } else if (const auto list = lists.find(entry.key); list != lists.end()) {
         *list->second = texts(entry.value);
     } else if (entry.key != "scopes") {
-        fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not known here"), {entry.key}});
+        failUnknown(entry);
     }
 }
 
 Result<ConfigFormat> FormatReader::read()
 try {
     ConfigFormat format;
-    const auto top = entries(m_tree.root);
+    const auto top = entries(root());
     for (const Entry& entry : top) {
         if (entry.key == "scopes") {
             readScopes(entry.value);
@@ -429,17 +334,17 @@ try {
     for (const Entry& entry : top) {
         readTop(format, entry);
     }
-    format.scopes = m_scopes;
+    format.scopes = scopes();
     for (const auto& [isMissing, key] :
          {std::pair{format.id.empty(), "id"}, std::pair{format.title.empty(), "title"},
           std::pair{format.recognisedBy.empty(), "recognised_by"},
           std::pair{format.keys.empty() && format.files.defaultsLists.empty(), "keys"}}) {
         if (isMissing) {
-            fail(m_tree.root, Text{HEADROOM_TR("core", "“%1” is missing here"), {key}});
+            fail(root(), Text{HEADROOM_TR("core", "“%1” is missing here"), {key}});
         }
     }
     return format;
-} catch (const Wrong& wrong) {
+} catch (const FormatNodes::Wrong& wrong) {
     return tl::unexpected(wrong.problem);
 }
 
@@ -456,7 +361,7 @@ Result<ConfigFormat> parseFormat(std::string_view bytes, const std::string& name
     if (!tree) {
         return tl::unexpected(tree.error());
     }
-    if (tree->root == YamlNode::none || tree->nodes[tree->root].kind != Kind::Map) {
+    if (tree->root == YamlNode::none || tree->nodes[tree->root].kind != YamlNode::Kind::Map) {
         return failure(Text{HEADROOM_TR("core", "the file is not a mapping of keys to values")}, name);
     }
     return FormatReader(*tree, name).read();

@@ -107,6 +107,22 @@ std::string joined(const std::vector<const Setting*>& items)
     return text;
 }
 
+/// The first item changes, the others stay.
+ConfigEdit firstEdit(const ConfigDocument& document, const ConfigFormat::Key& key, const std::string& value)
+{
+    const auto items = itemsOf(document, key.key);
+    if (items.size() > 1 || (items.size() == 1 && items.front()->key != key.key)) {
+        std::vector<std::string> texts{value};
+        for (std::size_t i = 1; i < items.size(); ++i) {
+            texts.push_back(items[i]->text);
+        }
+        return {key.key, {}, std::move(texts)};
+    }
+    std::string text = items.empty() ? std::string{} : items.front()->text;
+    const std::string old = firstOf(text);
+    return {key.key, old.empty() ? value : text.replace(text.find(old), old.size(), value)};
+}
+
 ConfigEdit memberEdit(const ConfigDocument& document, const ConfigFormat::Key& key, bool isIn,
                       const ConfigEdit* pending)
 {
@@ -143,7 +159,8 @@ std::optional<FieldValue> readValue(const ConfigDocument& document, const Config
         return std::nullopt;
     }
     if (key.transform == Transform::First) {
-        return FieldValue{firstOf(items.front()->text), items.front()};
+        const std::string first = translated(key, firstOf(items.front()->text));
+        return first.empty() ? std::nullopt : std::optional(FieldValue{first, items.front()});
     }
     if (const auto open = std::find_if(items.begin(), items.end(), [](const Setting* item) { return !item->isKnown; });
         open != items.end()) {
@@ -176,6 +193,7 @@ std::optional<ConfigEdit> writeValue(const ConfigDocument& document, const Confi
     case Transform::ByteSize:
         return ConfigEdit{key.key, sizeText(value)};
     case Transform::First:
+        return firstEdit(document, key, translatedBack(key, value));
     case Transform::None:
         break;
     }

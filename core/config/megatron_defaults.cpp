@@ -207,12 +207,11 @@ void MegatronDefaults::completeBatch()
     }
 }
 
+/// Sequence parallelism has no ranks to split over at tensor-parallel size 1; the data files' `no_effect` says so.
 void MegatronDefaults::completeParallel()
 {
     ParallelPlan& parallel = m_plan.parallel;
     if (parallel.sp.isStated() && parallel.sp.value && parallel.tp.value == 1) {
-        report(Severity::Note, parallel.sp.origin.line,
-               Text{HEADROOM_TR("core", "sequence parallelism does nothing at tensor-parallel size 1, so it is off")});
         parallel.sp.set(false, derived);
     }
 }

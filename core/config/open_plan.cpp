@@ -2,6 +2,7 @@
 #include "config/open_plan.h"
 
 #include "config/named_files.h"
+#include "config/read_plan.h"
 #include "plan/fields.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "config/config_format.h"
+#include "config/read_plan.h"
+
 #include "config/format_keys.h"
 #include "config/format_rules.h"
 #include "config/format_values.h"

@@ -3,6 +3,8 @@
 
 #include "config/format_keys.h"
 #include "config/format_values.h"
+#include "config/key_path.h"
+#include "config/scalar_text.h"
 #include "plan/fields.h"
 #include "units/number.h"
 
@@ -16,12 +18,26 @@ namespace {
 using Reason = SettingWithoutEffect::Reason;
 using Conditions = std::vector<ConfigFormat::Condition>;
 
+/// The key's setting, or the first below it where no values are asked for.
+const Setting* settingFor(const ConfigDocument& document, const std::string& key,
+                          const std::vector<std::string>& values)
+{
+    const Setting* setting = settingThatHolds(document, {{key}, values});
+    if (setting != nullptr || !values.empty()) {
+        return setting;
+    }
+    const auto& all = document.settings();
+    const auto below = std::find_if(all.begin(), all.end(),
+                                    [&](const Setting& one) { return isBelow(one.key, key) && !isNull(one); });
+    return below == all.end() ? nullptr : &*below;
+}
+
 /// The first setting that makes one of the conditions hold; switched off is as good as absent unless it is asked for.
 const Setting* holding(const ConfigDocument& document, const Conditions& conditions)
 {
     for (const ConfigFormat::Condition& condition : conditions) {
         for (const std::string& key : condition.keys) {
-            const Setting* setting = settingThatHolds(document, {{key}, condition.values});
+            const Setting* setting = settingFor(document, key, condition.values);
             if (setting != nullptr && setting->isKnown
                 && (!condition.values.empty() || parseBool(setting->text) != false)) {
                 return setting;
@@ -31,11 +47,33 @@ const Setting* holding(const ConfigDocument& document, const Conditions& conditi
     return nullptr;
 }
 
+/// What a setting needs beside it: no layers are as good as none named.
+bool isThere(const ConfigDocument& document, const Conditions& conditions)
+{
+    const Setting* setting = holding(document, conditions);
+    return setting != nullptr && setting->text != "0";
+}
+
+/// What follows from how a rule is written, unless it says so itself.
+Reason reasonOf(const ConfigFormat::NoEffect& rule, bool isBeside, bool isLacking)
+{
+    if (const auto named = reasonNamed(rule.effect)) {
+        return *named;
+    }
+    if (isBeside) {
+        return rule.stops ? Reason::Refused : rule.isNeither ? Reason::Neither : Reason::Overruled;
+    }
+    if (isLacking) {
+        return rule.stops ? Reason::RefusedAlone : Reason::Lacking;
+    }
+    return !rule.instead.empty() ? Reason::NotRead : !rule.where.empty() ? Reason::Idle : Reason::ByItself;
+}
+
 std::optional<SettingWithoutEffect> apply(const ConfigFormat::NoEffect& rule, const ConfigDocument& document)
 {
     const Setting* setting = holding(document, rule.when);
     const Setting* beside = rule.beside.empty() ? nullptr : holding(document, rule.beside);
-    const bool isLacking = !rule.without.empty() && holding(document, rule.without) == nullptr;
+    const bool isLacking = !rule.without.empty() && !isThere(document, rule.without);
     if (setting == nullptr || (!rule.beside.empty() && beside == nullptr) || (!rule.without.empty() && !isLacking)) {
         return std::nullopt;
     }
@@ -49,16 +87,15 @@ std::optional<SettingWithoutEffect> apply(const ConfigFormat::NoEffect& rule, co
     for (const ConfigFormat::Key& value : rule.mend) {
         found.mend.emplace_back(value.field, value.key);
     }
-    if (beside != nullptr) {
-        found.reason = rule.stops ? Reason::Refused : rule.isNeither ? Reason::Neither : Reason::Overruled;
+    found.where = rule.where;
+    found.reason = reasonOf(rule, beside != nullptr, isLacking);
+    if (!rule.instead.empty()) {
+        found.other = rule.instead;
+    } else if (beside != nullptr) {
         found.other = beside->key + " = " + beside->text;
         found.otherLine = beside->line;
     } else if (isLacking) {
-        found.reason = rule.stops ? Reason::RefusedAlone : Reason::Lacking;
         found.other = rule.without.front().keys.front();
-    } else {
-        found.reason = rule.instead.empty() ? Reason::ByItself : Reason::NotRead;
-        found.other = rule.instead;
     }
     return found;
 }
@@ -100,6 +137,28 @@ void addDefaults(std::vector<SettingWithoutEffect>& found, const ConfigDocument&
 }
 
 } // namespace
+
+std::optional<Reason> reasonNamed(std::string_view effect)
+{
+    constexpr std::array<std::pair<std::string_view, Reason>, 5> named{{{"dropped", Reason::Dropped},
+                                                                        {"misses-vision", Reason::MissesVision},
+                                                                        {"extra-gather", Reason::ExtraGather},
+                                                                        {"renamed", Reason::Renamed},
+                                                                        {"unfilled", Reason::Unfilled}}};
+    const auto* found = std::find_if(named.begin(), named.end(), [&](const auto& one) { return one.first == effect; });
+    return found == named.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool holdsFor(const SettingWithoutEffect& setting, const TrainingPlan& plan)
+{
+    return std::all_of(setting.where.begin(), setting.where.end(), [&](const ConfigFormat::Condition& condition) {
+        return std::any_of(condition.keys.begin(), condition.keys.end(), [&](const std::string& field) {
+            const std::string text = fieldText(plan, field);
+            const auto& values = condition.values;
+            return values.empty() ? !text.empty() : std::find(values.begin(), values.end(), text) != values.end();
+        });
+    });
+}
 
 std::vector<SettingWithoutEffect> settingsWithoutEffect(const ConfigDocument& document, const ConfigFormat& format,
                                                         const TrainingPlan& plan)

@@ -34,6 +34,8 @@ void expertParallelWithoutExperts(const Situation& situation, std::vector<Findin
 
 // rules_checkpointing.cpp: what recompute needs of the model it is used on
 void reentrantWithFrozenInputs(const Situation& situation, std::vector<Finding>& findings);
+void reentrantOverVision(const Situation& situation, std::vector<Finding>& findings);
+void frozenTowerKeepsActivations(const Situation& situation, std::vector<Finding>& findings);
 
 // rules_steps.cpp: how the peaks go over the steps
 void growthOverSteps(const Situation& situation, std::vector<Finding>& findings);

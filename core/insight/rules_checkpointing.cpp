@@ -32,4 +32,66 @@ void reentrantWithFrozenInputs(const Situation& situation, std::vector<Finding>&
     findings.push_back(std::move(finding));
 }
 
+/// Hooks that make inputs need gradients sit on the text embedding; pixels have none, so a reentrant segment over
+/// frozen layers of the tower passes nothing back (https://github.com/huggingface/transformers/pull/41993).
+void reentrantOverVision(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.plan == nullptr) {
+        return;
+    }
+    const TrainingPlan& plan = *situation.plan;
+    const bool isReentrant
+        = plan.recompute.enabled.value && plan.recompute.reentrant.isStated() && plan.recompute.reentrant.value;
+    const bool isTowerAdapted = plan.vision.layers.valueOr(0) > 0 && plan.lora.rank.valueOr(0) > 0
+        && !plan.frozen.vision.value && !plan.frozen.all.value;
+    if (!isReentrant || !isTowerAdapted) {
+        return;
+    }
+    Finding finding;
+    finding.id = "reentrant-vision-inputs";
+    finding.severity = Severity::Warning;
+    finding.title = Text{HEADROOM_TR("core", "Reentrant recompute may leave the vision tower without gradients")};
+    finding.explanation = Text{
+        HEADROOM_TR("core",
+                    "The hook that makes inputs need gradients sits on the text embedding. Pixels need none and the "
+                    "tower's own layers are frozen below LoRA, so its reentrant segments may pass no gradients; "
+                    "use_reentrant: false does.")};
+    finding.evidence = {evidenceOf(plan, "recompute.reentrant"), evidenceOf(plan, "lora.rank")};
+    finding.mend
+        = mendOf(situation, Text{HEADROOM_TR("core", "Recompute without reentry")}, {{"recompute.reentrant", "false"}});
+    findings.push_back(std::move(finding));
+}
+
+/// enable_input_require_grads, which recompute over frozen layers needs, makes what enters a frozen tower
+/// differentiable, and then the tower keeps everything for a backward that no weight of it wants
+/// (https://github.com/modelscope/ms-swift/pull/10214).
+void frozenTowerKeepsActivations(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.plan == nullptr) {
+        return;
+    }
+    const TrainingPlan& plan = *situation.plan;
+    const RecomputePlan& recompute = plan.recompute;
+    const bool isSafe = recompute.reentrant.isStated() && !recompute.reentrant.value;
+    const bool isHooked
+        = plan.lora.rank.valueOr(0) > 0 || (recompute.reentrant.isStated() && recompute.reentrant.value);
+    const bool isFrozenTower = plan.vision.layers.valueOr(0) > 0 && plan.frozen.vision.value;
+    if (!recompute.enabled.value || isSafe || !isHooked || !isFrozenTower) {
+        return;
+    }
+    Finding finding;
+    finding.id = "frozen-tower-keeps-activations";
+    finding.severity = Severity::Note;
+    finding.title = Text{HEADROOM_TR("core", "The frozen vision tower may keep its activations all the same")};
+    finding.explanation = Text{
+        HEADROOM_TR("core",
+                    "Recompute over frozen layers is given inputs that need gradients. Where that hook reaches the "
+                    "tower's embedding, the tower keeps activations as if it were trained, and freezing it frees only "
+                    "gradients and optimizer state. use_reentrant: false needs no hook.")};
+    finding.evidence = {evidenceOf(plan, "frozen.vision"), evidenceOf(plan, "recompute.enabled")};
+    finding.mend
+        = mendOf(situation, Text{HEADROOM_TR("core", "Recompute without reentry")}, {{"recompute.reentrant", "false"}});
+    findings.push_back(std::move(finding));
+}
+
 } // namespace headroom

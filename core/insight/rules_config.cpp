@@ -20,9 +20,9 @@ struct Wording
 };
 
 /// %1 the key, %2 its value, %3 the other key, with its value where it has one.
-Wording wordingOf(Reason reason)
+Wording wordingOf(const SettingWithoutEffect& setting)
 {
-    switch (reason) {
+    switch (setting.reason) {
     case Reason::Overruled:
         return {"setting-overruled", HEADROOM_TR("core", "“%1” is overruled"),
                 HEADROOM_TR("core", "“%1” is %2, but beside “%3” the framework does not take it: “%3” decides.")};
@@ -46,6 +46,36 @@ Wording wordingOf(Reason reason)
     case Reason::RefusedAlone:
         return {"setting-refused", HEADROOM_TR("core", "“%1” stops the run"),
                 HEADROOM_TR("core", "“%1” = %2 needs “%3”; without it the run would not start.")};
+    case Reason::Idle:
+        return {"setting-idle", HEADROOM_TR("core", "“%1” does nothing at %3"),
+                HEADROOM_TR("core", "“%1” is %2, but at %3 there is nothing for it to do.")};
+    case Reason::Dropped:
+        return {"setting-dropped", HEADROOM_TR("core", "“%1” is not applied"),
+                HEADROOM_TR("core", "“%1” is %2, but the program takes it and nothing comes of it.")};
+    case Reason::MissesVision:
+        return {"vision-not-recomputed", HEADROOM_TR("core", "“%1” does not reach the vision tower"),
+                setting.other.empty()
+                    ? HEADROOM_TR("core",
+                                  "“%1” = %2 recomputes the language model; the vision tower keeps its "
+                                  "activations.")
+                    : HEADROOM_TR("core",
+                                  "“%1” = %2 recomputes the language model; the vision tower keeps its "
+                                  "activations unless “%3” says otherwise.")};
+    case Reason::ExtraGather:
+        return {"recompute-gathers-again", HEADROOM_TR("core", "“%1” gathers the sharded weights once more"),
+                HEADROOM_TR("core",
+                            "With “%1” = %2 the repeated forward runs outside FSDP's wrapping and gathers every "
+                            "layer's weights a second time; “%3” saves the same memory without it.")};
+    case Reason::Renamed:
+        return {"setting-renamed", HEADROOM_TR("core", "“%1” is an old name"),
+                HEADROOM_TR("core",
+                            "“%1” = %2 is called “%3” today: a current version stops over it, and only older "
+                            "forks still go by it.")};
+    case Reason::Unfilled:
+        return {"setting-unfilled", HEADROOM_TR("core", "“%1” = %2 stops the run"),
+                HEADROOM_TR("core",
+                            "Neither Trainer nor accelerate fills in “%1”, so “%2” stays there and the run "
+                            "would not start. Write a value.")};
     case Reason::ByDefault:
         break;
     }
@@ -55,8 +85,9 @@ Wording wordingOf(Reason reason)
 
 Finding findingOf(const SettingWithoutEffect& setting)
 {
-    const Wording wording = wordingOf(setting.reason);
-    const bool stops = setting.reason == Reason::Refused || setting.reason == Reason::RefusedAlone;
+    const Wording wording = wordingOf(setting);
+    const bool stops = setting.reason == Reason::Refused || setting.reason == Reason::RefusedAlone
+        || setting.reason == Reason::Unfilled;
     Finding finding;
     finding.id = wording.id;
     finding.severity = stops ? Severity::Error : setting.isHarmless ? Severity::Note : Severity::Warning;
@@ -74,33 +105,55 @@ Finding findingOf(const SettingWithoutEffect& setting)
     return finding;
 }
 
-/// The plan is already what the mend makes of it.
-bool isMended(const Situation& situation, const SettingWithoutEffect& setting)
+/// The setting as it concerns this plan, with the fields that make it so; nothing where it does its work.
+std::optional<Finding> findingOf(SettingWithoutEffect setting, const TrainingPlan& plan)
 {
-    return situation.plan != nullptr && !setting.mend.empty()
-        && std::all_of(setting.mend.begin(), setting.mend.end(),
-                       [&](const auto& edit) { return fieldText(*situation.plan, edit.first) == edit.second; });
+    if (!holdsFor(setting, plan)) {
+        return std::nullopt;
+    }
+    std::vector<Evidence> evidence;
+    for (const ConfigFormat::Condition& condition : setting.where) {
+        evidence.push_back(evidenceOf(plan, condition.keys.front()));
+    }
+    if (setting.reason == Reason::Idle) {
+        const std::string& field = setting.where.front().keys.front();
+        setting.other = field + " = " + fieldText(plan, field);
+    }
+    Finding finding = findingOf(setting);
+    finding.evidence.insert(finding.evidence.end() - 1, evidence.begin(), evidence.end());
+    return finding;
+}
+
+/// The plan is already what the mend makes of it.
+bool isMended(const TrainingPlan& plan, const SettingWithoutEffect& setting)
+{
+    return !setting.mend.empty() && std::all_of(setting.mend.begin(), setting.mend.end(), [&](const auto& edit) {
+        return fieldText(plan, edit.first) == edit.second;
+    });
 }
 
 } // namespace
 
 void settingHasNoEffect(const Situation& situation, std::vector<Finding>& findings)
 {
+    if (situation.plan == nullptr) {
+        return;
+    }
     for (const SettingWithoutEffect& setting : situation.withoutEffect) {
-        if (isMended(situation, setting)) {
+        auto finding = findingOf(setting, *situation.plan);
+        if (!finding || isMended(*situation.plan, setting)) {
             continue;
         }
-        Finding finding = findingOf(setting);
-        if (situation.plan != nullptr && !setting.mend.empty()) {
+        if (!setting.mend.empty()) {
             std::vector<PlanEdit> edits;
             for (const auto& [field, value] : setting.mend) {
                 edits.push_back({field, value});
             }
             const PlanEdit& first = edits.front();
             Text label{HEADROOM_TR("core", "Set %1 to %2"), {first.field, first.value}};
-            finding.mend = mendOf(situation, std::move(label), std::move(edits));
+            finding->mend = mendOf(situation, std::move(label), std::move(edits));
         }
-        findings.push_back(std::move(finding));
+        findings.push_back(std::move(*finding));
     }
 }
 
@@ -134,7 +187,7 @@ void recomputeMethodAlone(const Situation& situation, std::vector<Finding>& find
 }
 
 /// Flash and cuDNN attention keep no b·a·s·s scores, which are what selective recompute of the core saves
-/// (Megatron-LM issues 464 and 1225).
+/// (Megatron-LM issues 464, 1225 and 1886).
 void coreAttentionSavesNothing(const Situation& situation, std::vector<Finding>& findings)
 {
     if (situation.plan == nullptr) {
@@ -155,7 +208,8 @@ void coreAttentionSavesNothing(const Situation& situation, std::vector<Finding>&
     finding.title = Text{HEADROOM_TR("core", "Recomputing core attention saves next to nothing here")};
     finding.explanation = Text{HEADROOM_TR("core",
                                            "Selective recompute of core_attn spares the scores of attention, and %1 "
-                                           "attention keeps none: it costs time and frees next to nothing."),
+                                           "attention keeps none: it costs time and frees next to nothing. Versions "
+                                           "before Megatron-LM's pull request 7237 keep the core's output as well."),
                                {attention}};
     finding.evidence = {evidenceOf(plan, "recompute.granularity"), evidenceOf(plan, "recompute.modules"),
                         evidenceOf(plan, "attention.impl")};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/log_arguments.h"
 
-#include "config/config_format.h"
 #include "config/effective_settings.h"
+#include "config/read_plan.h"
 #include "config/yaml_tree.h"
 #include "units/number.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "accuracy/megatron_flags.h"
 
-#include "config/config_format.h"
+#include "config/read_plan.h"
 #include "plan/fields.h"
 
 #include <algorithm>

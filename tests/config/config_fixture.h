@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "config/config_format.h"
+#include "config/read_plan.h"
 #include "plan/fields.h"
 
 #include <QString>

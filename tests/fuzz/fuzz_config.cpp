@@ -2,8 +2,8 @@
 //
 // Any bytes as a config: reading must end without a crash, and whatever can be read must keep the promises of
 // ConfigDocument::set, which are checked here for each setting.
-#include "config/config_format.h"
 #include "config/format_file.h"
+#include "config/read_plan.h"
 #include "config/scalar_text.h"
 
 #include <algorithm>

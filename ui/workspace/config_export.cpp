@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/config_export.h"
 
+#include "config/read_plan.h"
 #include "plan/fields.h"
 
 #include <algorithm>
