@@ -14,8 +14,10 @@ namespace {
 
 using Rule = void (*)(const ConfigDocument&, const ConfigFormat&, TrainingPlan&, std::vector<Problem>&);
 
-constexpr std::array<std::pair<std::string_view, Rule>, 3> rules{
-    {{"megatron", completeMegatronPlan}, {"gpt-neox", completeGptNeoxPlan}, {"internevo", completeInternEvoPlan}}};
+constexpr std::array<std::pair<std::string_view, Rule>, 4> rules{{{"megatron", completeMegatronPlan},
+                                                                  {"gpt-neox", completeGptNeoxPlan},
+                                                                  {"hf-config", completeHuggingFacePlan},
+                                                                  {"internevo", completeInternEvoPlan}}};
 
 } // namespace
 

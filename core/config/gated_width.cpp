@@ -31,6 +31,16 @@ void completeGptNeoxPlan(const ConfigDocument& /*document*/, const ConfigFormat&
     }
 }
 
+void completeHuggingFacePlan(const ConfigDocument& document, const ConfigFormat& /*format*/, TrainingPlan& plan,
+                             std::vector<Problem>& /*problems*/)
+{
+    const Setting* type = statedAt(document, "model_type");
+    Count& ffn = plan.model.ffn;
+    if (type != nullptr && type->text == "qwen" && ffn.isStated()) {
+        ffn.value /= 2;
+    }
+}
+
 void completeInternEvoPlan(const ConfigDocument& document, const ConfigFormat& /*format*/, TrainingPlan& plan,
                            std::vector<Problem>& /*problems*/)
 {

@@ -14,6 +14,10 @@ namespace headroom {
 void completeGptNeoxPlan(const ConfigDocument& document, const ConfigFormat& format, TrainingPlan& plan,
                          std::vector<Problem>& problems);
 
+/// Qwen 1 states both halves of its gated MLP as one width (modeling_qwen.py: intermediate_size // 2 each).
+void completeHuggingFacePlan(const ConfigDocument& document, const ConfigFormat& format, TrainingPlan& plan,
+                             std::vector<Problem>& problems);
+
 /// InternEvo's MLP is int(hidden · mlp_ratio) wide, rounded up to a multiple of 256 (modules/mlp.py). A `checkpoint`
 /// between 0 and 1 is the share of layers that is recomputed.
 void completeInternEvoPlan(const ConfigDocument& document, const ConfigFormat& format, TrainingPlan& plan,

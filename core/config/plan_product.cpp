@@ -47,6 +47,15 @@ std::optional<double> factor(const std::string& word, const ConfigDocument& docu
     return parseReal(word);
 }
 
+/// "//" leaves the rest out, as a convolution does with pixels that fill no patch.
+double combined(double value, const std::string& sign, double next)
+{
+    if (sign == "*") {
+        return value * next;
+    }
+    return sign == "^" ? std::pow(value, next) : sign == "//" ? std::floor(value / next) : value / next;
+}
+
 } // namespace
 
 std::optional<ProductValue> evaluateProduct(std::string_view product, const ConfigDocument& document,
@@ -59,15 +68,15 @@ std::optional<ProductValue> evaluateProduct(std::string_view product, const Conf
     double value = 1;
     std::string sign = "*";
     for (const std::string& word : wordsOf(product)) {
-        if (word == "*" || word == "/") {
+        if (word == "*" || word == "/" || word == "//" || word == "^") {
             sign = word;
             continue;
         }
         const auto next = factor(word, document, plan, result);
-        if (!next || (sign == "/" && *next == 0)) {
+        if (!next || (sign.front() == '/' && *next == 0)) {
             return std::nullopt;
         }
-        value = sign == "*" ? value * *next : value / *next;
+        value = combined(value, sign, *next);
     }
     constexpr double exactLimit = 9007199254740992.0;
     if (value != std::floor(value) || std::abs(value) > exactLimit) {

@@ -133,7 +133,8 @@ private:
             if (!first) {
                 used = key;
                 first = value;
-            } else if (isSibling(used->key, key->key) && !meansTheSame(first->text, value->text)) {
+            } else if (isSibling(used->key, key->key) && !meansTheSame(first->text, value->text)
+                       && !saysAnother(key->key, field)) {
                 report(Severity::Warning, value->setting->line,
                        Text{HEADROOM_TR("core", "“%1” is not used: “%2” on line %3 sets the same and comes first"),
                             {key->key, used->key, std::to_string(first->setting->line)}});
@@ -142,6 +143,16 @@ private:
         if (first) {
             take(field, *used, *first);
         }
+    }
+
+    /// This kind of file means another field by the key.
+    [[nodiscard]] bool saysAnother(const std::string& key, const std::string& field) const
+    {
+        return std::any_of(m_variants.begin(), m_variants.end(), [&](const ConfigFormat::Variant* variant) {
+            return std::any_of(variant->keys.begin(), variant->keys.end(), [&](const ConfigFormat::Key& other) {
+                return other.key == key && other.field != field;
+            });
+        });
     }
 
     /// Two spellings of one key in one mapping, not the same key at two levels.

@@ -164,6 +164,9 @@ double projectorBytes(const Projector& projector, double patches, const Trainabl
         return (real(projector.deepstack) + 1) * ((1 + inputs) * bytesPerValue * tokens * merged + hidden * merged);
     case Projector::Kind::PixelShuffle:
         return (1 + inputs) * bytesPerValue * tokens * merged + hidden * real(projector.hidden);
+    case Projector::Kind::Perceiver: // the MLP's input, gate, value and product, then blocks as below
+        return inputs * bytesPerValue * patches * (real(projector.in) + 3 * real(projector.hidden))
+            + real(projector.layers) * real(projector.out) * (60 * tokens + 4 * patches);
     case Projector::Kind::Resampler: // blocks like a GPT layer over the queries, keys and values over the patches
         return real(projector.layers) * real(projector.hidden) * (32 * tokens + 4 * patches);
     }

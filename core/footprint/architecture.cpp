@@ -87,7 +87,25 @@ Projector::Kind projectorKind(const std::string& name)
     if (name == "pixel_shuffle") {
         return Kind::PixelShuffle;
     }
+    if (name == "perceiver") {
+        return Kind::Perceiver;
+    }
     return name == "resampler" ? Kind::Resampler : Kind::Mlp;
+}
+
+/// Llama 3.2 Vision has, beside one table of positions, one for each way to lay out its tiles and one for none, each of
+/// every tile (transformers, MllamaPrecomputedPositionEmbedding).
+std::int64_t tiledPositions(const VisionPlan& vision, std::int64_t tokens)
+{
+    if (!vision.type.value.starts_with("mllama")) {
+        return 0;
+    }
+    const std::int64_t tiles = std::min<std::int64_t>(positive(vision.maxTiles), 64);
+    std::int64_t layouts = 1;
+    for (std::int64_t width = 1; width <= tiles; ++width) {
+        layouts += tiles / width;
+    }
+    return (Elements(layouts) * tiles * tokens).value();
 }
 
 } // namespace
@@ -160,6 +178,8 @@ VisionTower visionTowerOf(const TrainingPlan& plan)
         const std::int64_t merge = std::min(positive(vision.merge), largestMerge);
         result.tokens = (Elements(size(vision.tokensPerImage)) * merge * merge + cls).value();
     }
+    result.positions
+        = result.learnedPositions ? (Elements(result.tokens) + tiledPositions(vision, result.tokens)).value() : 0;
     result.images
         = std::min((Elements(size(vision.imagesPerSample, 1)) * positive(vision.maxTiles)).value(), largestSize);
     return result;

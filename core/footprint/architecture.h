@@ -42,6 +42,7 @@ struct VisionTower
     std::int64_t patch = 0, temporalPatch = 1;
     std::int64_t tokens = 0; ///< per image inside the tower, class token included; 0: not known
     std::int64_t images = 1; ///< per sample, tiles counted
+    std::int64_t positions = 0; ///< rows of its learned positions; of every tile of every shape where it tiles images
     std::int64_t extraNorms = 0;
     bool classToken = false, learnedPositions = false, patchBias = false, qkvBias = true, layerNorm = true;
 
@@ -52,7 +53,15 @@ struct VisionTower
 /// What carries image features into the language model.
 struct Projector
 {
-    enum class Kind : std::uint8_t { None, Linear, Mlp, PatchMerger, PixelShuffle, Resampler };
+    enum class Kind : std::uint8_t {
+        None,
+        Linear,
+        Mlp,
+        PatchMerger,
+        PixelShuffle,
+        Resampler,
+        Perceiver ///< a gated MLP, then grouped cross-attention of learned queries (Idefics 2)
+    };
 
     Kind kind = Kind::None;
     std::int64_t in = 0, hidden = 0, out = 0, layers = 2;

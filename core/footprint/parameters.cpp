@@ -209,7 +209,7 @@ Weights visionStemWeights(const VisionTower& tower, std::int64_t tensorParallel)
         part.vector(tower.hidden);
     }
     if (tower.learnedPositions) {
-        part.table(tower.tokens, tower.hidden);
+        part.table(tower.positions, tower.hidden);
     }
     if (tower.classToken) {
         part.vector(tower.hidden);
@@ -247,6 +247,25 @@ void addResampler(PartBuilder& part, const Projector& projector)
     part.vector(Elements(2) * width);
 }
 
+/// Idefics 2: a gated MLP as wide as the language model's, then blocks in which learned queries attend to the images
+/// with 16 heads of 96 over 4 groups, and a gated MLP of 4h (transformers, configuration_idefics2.py).
+void addPerceiver(PartBuilder& part, const Projector& projector)
+{
+    constexpr std::int64_t queries = 16 * 96, groups = 4 * 96;
+    const Elements width = projector.out;
+    part.replicated(projector.in, Elements(2) * projector.hidden);
+    part.replicated(projector.hidden, width);
+    part.table(projector.tokens, width);
+    PartBuilder block(1);
+    block.replicated(width, queries + 2 * groups);
+    block.replicated(queries, width);
+    block.replicated(width, Elements(8) * width);
+    block.replicated(Elements(4) * width, width);
+    block.vector(Elements(3) * width);
+    part.add(block.weights().times(projector.layers));
+    part.vector(width);
+}
+
 /// Projectors are small and their weights are kept whole on every tensor-parallel rank.
 Weights projectorWeights(const Projector& projector, const VisionTower& tower)
 {
@@ -278,6 +297,9 @@ Weights projectorWeights(const Projector& projector, const VisionTower& tower)
         break;
     case Projector::Kind::Resampler:
         addResampler(part, projector);
+        break;
+    case Projector::Kind::Perceiver:
+        addPerceiver(part, projector);
         break;
     }
     return part.weights();

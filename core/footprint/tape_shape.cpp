@@ -243,8 +243,10 @@ Result<void> checkKnown(const TrainingPlan& plan)
     if (tower.isPresent() && (tower.tokens == 0 || projectorOf(plan).tokens == 0)) {
         return missing("vision.tokens_per_image");
     }
+    const Projector::Kind projector = projectorOf(plan).kind;
     const bool hasOtherVision = tower.isPresent()
-        && (projectorOf(plan).kind == Projector::Kind::None || projectorOf(plan).kind == Projector::Kind::Resampler);
+        && (projector == Projector::Kind::None || projector == Projector::Kind::Resampler
+            || projector == Projector::Kind::Perceiver);
     const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
     const bool hasLora = plan.lora.rank.value > 0;
     const OptimizerKind optimizer = optimizerOf(plan);

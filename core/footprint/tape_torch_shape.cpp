@@ -65,6 +65,7 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
                        "an image encoder without a projector"},
              std::pair{projectorOf(plan).kind == Projector::Kind::Resampler && projectorOf(plan).layers > 1,
                        "resamplers of several layers"},
+             std::pair{projectorOf(plan).kind == Projector::Kind::Perceiver, "perceivers"},
              std::pair{projectorOf(plan).deepstack > 0, "features of inner layers"},
              std::pair{plan.moe.latent.value > 0, "experts in a narrower space"},
              std::pair{plan.moe.capacityFactor.value > 0, "experts with a capacity"},

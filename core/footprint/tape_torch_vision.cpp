@@ -27,6 +27,7 @@ std::vector<std::int64_t> widthsOf(const Projector& projector)
     switch (projector.kind) {
     case Projector::Kind::None:
     case Projector::Kind::Resampler:
+    case Projector::Kind::Perceiver:
         return {};
     case Projector::Kind::Linear:
         return {projector.in, projector.out};
@@ -130,7 +131,7 @@ TorchWeights patchWeights(const VisionTower& tower)
         weights.tensors.push_back({Vector, tower.hidden});
     }
     if (tower.learnedPositions) {
-        weights.tensors.push_back({Table, tower.tokens, tower.hidden});
+        weights.tensors.push_back({Table, tower.positions, tower.hidden});
     }
     if (tower.classToken) {
         weights.tensors.push_back({Vector, tower.hidden});

@@ -103,7 +103,7 @@ void writePatches(const RankShape& shape, const VisionTower& tower, PersistentSt
         piece.parameters.push_back(shape.hidden);
     }
     if (tower.learnedPositions) {
-        piece.parameters.push_back(tower.tokens * shape.hidden);
+        piece.parameters.push_back(tower.positions * shape.hidden);
     }
     if (tower.classToken) {
         piece.parameters.push_back(shape.hidden);
