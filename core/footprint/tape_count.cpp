@@ -86,16 +86,14 @@ public:
                 m_persistents[i] = 0;
             }
         }
+        playTogether(m_stage.tensors.clipping);
         if (!m_hasMoments) {
             m_segments.addFree(m_peak - m_now); // where activations were
             for (const Tape::Event& tensor : m_stage.tensors.created) {
                 change(tensor.kind, m_segments.place(tensor.bytes));
             }
         }
-        play(m_stage.tensors.temporaries);
-        for (const Tape::Event& tensor : m_stage.tensors.temporaries) {
-            change(tensor.kind, -tensor.bytes);
-        }
+        playTogether(m_stage.tensors.temporaries);
         m_firstStepPeak = m_hasMoments ? m_firstStepPeak : m_peak;
         m_hasMoments = true;
         change(TensorKind::Gradients, -m_gradients);
@@ -261,6 +259,14 @@ private:
     {
         for (const Tape::Event& event : events) {
             change(event.kind, sign * event.bytes);
+        }
+    }
+
+    void playTogether(const std::vector<Tape::Event>& tensors)
+    {
+        play(tensors);
+        for (const Tape::Event& tensor : tensors) {
+            change(tensor.kind, -tensor.bytes);
         }
     }
 

@@ -37,6 +37,7 @@ struct TorchShape
     TorchSharding sharding = TorchSharding::None;
     bool gathersHeadAlone = false; ///< embedding and output layer are groups of their own, not the root's
     StepImplementation step = StepImplementation::Foreach;
+    bool clipsInFp32 = false;
     bool stepsInBackward = false;
 
     bool trainsModel = true, trainsEmbeddings = true, quantises = false, castsWeights = false;

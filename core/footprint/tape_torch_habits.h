@@ -38,6 +38,7 @@ struct TorchHabits
     bool keepsUpcastLogits = false; ///< through backward, in fp32
     bool packsQkv = false; ///< one product makes q, k and v; the value is a view of its result
     StepImplementation step = StepImplementation::Foreach;
+    bool clipsInFp32 = false; ///< the gradients' norm is taken of fp32 copies of all of them
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false; ///< and pipelines
     bool setsExpandableSegments = false; ///< its launcher does

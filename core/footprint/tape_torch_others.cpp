@@ -26,9 +26,13 @@ const TorchHabits litGptHabits{.profile = "litgpt",
                                .packsQkv = true,
                                .adapterType = DataType::Bf16};
 
-/// solver/optimizer/hybrid_zero_optim.py: one flat fp32 tensor a group, stepped by PyTorch's AdamW without fusion.
-const TorchHabits internEvoHabits{
-    .profile = "internevo", .repeatsKv = false, .step = StepImplementation::Flat, .supportsTensorParallel = true};
+/// solver/optimizer/hybrid_zero_optim.py: one flat fp32 tensor a group, stepped by PyTorch's AdamW without fusion;
+/// solver/optimizer/utils.py, compute_norm: a list of every gradient's float().
+const TorchHabits internEvoHabits{.profile = "internevo",
+                                  .repeatsKv = false,
+                                  .step = StepImplementation::Flat,
+                                  .clipsInFp32 = true,
+                                  .supportsTensorParallel = true};
 
 /// core/runtime: FSDP around Megatron's linear layers with sequence parallelism; SwiGLU without fusion.
 const TorchHabits galvatronHabits{

@@ -306,6 +306,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.keepsLogits = plan.implementation.keepsLogits.valueOr(false);
     shape.lossChunks = std::max<std::int64_t>(plan.implementation.lossChunks.valueOr(8), 1);
     shape.step = stepImplementation(plan, habits);
+    shape.clipsInFp32 = habits.clipsInFp32;
     shape.stepsInBackward = plan.optimizer.inBackward.value;
     readPrecision(plan, shape);
     readTrained(plan, shape);

@@ -120,6 +120,9 @@ private:
         m_moments += bytes / shards;
         m_elements += elements;
         m_share += elements / shards;
+        if (c.clipsInFp32 && !c.offloadsOptimizer) {
+            add(m_tensors.clipping, OptimizerTemporary, elements * 4 / shards);
+        }
         m_gradients += elements * static_cast<double>(isAdapter ? c.adapterElement : c.gradient);
         m_largest = std::max(m_largest, bytes / 2 / shards);
         if (!isDeepSpeed() && !c.offloadsOptimizer) {

@@ -49,6 +49,7 @@ private:
     void constructBuffers(const std::vector<std::int64_t>& parameters, ParameterGroup group);
     void stepMegatron();
     void stepTorch();
+    void playTogether(const std::vector<Tape::Event>& tensors);
     void play(const std::vector<Tape::Event>& events, Handle* slots);
     void accumulate(const Tape::Event& event);
     void forwardPiece(const Tape& tape, Handle* slots);

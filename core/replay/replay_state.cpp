@@ -63,21 +63,27 @@ void ReplayReader::constructBuffers(const std::vector<std::int64_t>& parameters,
     m_optimizerTensors.insert(m_optimizerTensors.end(), shards.begin(), shards.end());
 }
 
+void ReplayReader::playTogether(const std::vector<Tape::Event>& tensors)
+{
+    std::vector<Handle> handles;
+    for (const Tape::Event& tensor : tensors) {
+        handles.push_back(allocate(tensor.kind, tensor.bytes));
+    }
+    for (Handle& handle : handles) {
+        free(handle);
+    }
+}
+
 /// The state appears tensor by tensor, then the update runs, then gradients are set to none.
 void ReplayReader::stepTorch()
 {
+    playTogether(m_stage.tensors.clipping);
     for (const Tape::Event& tensor : m_stage.tensors.created) {
         if (!m_hasMoments) {
             static_cast<void>(allocate(tensor.kind, tensor.bytes));
         }
     }
-    std::vector<Handle> temporaries;
-    for (const Tape::Event& tensor : m_stage.tensors.temporaries) {
-        temporaries.push_back(allocate(tensor.kind, tensor.bytes));
-    }
-    for (Handle& tensor : temporaries) {
-        free(tensor);
-    }
+    playTogether(m_stage.tensors.temporaries);
     for (auto& [key, gradient] : m_gradients) {
         free(gradient);
     }

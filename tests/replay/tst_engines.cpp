@@ -20,6 +20,7 @@ private slots:
     void replacesStagesOnly();
     void fallsBack_data();
     void fallsBack();
+    void internEvoClipsCopies();
 };
 
 /// theory.md 2.6: of the distributed optimizer's 6 + 12/d bytes the 12/d go, as far as they are offloaded.
@@ -99,6 +100,32 @@ void TestEngines::fallsBack()
         const std::string reason = footprint.notExact.value_or(Text{}).english();
         QVERIFY2(reason.find(says.toStdString()) != std::string::npos, reason.c_str());
     }
+}
+
+/// compute_norm keeps an fp32 copy of every gradient of the rank's share: 4 bytes a weight. The copies are gone before
+/// the flat tensors come, but those are too large for what the copies leave in the cache.
+void TestEngines::internEvoClipsCopies()
+{
+    const std::int64_t parameters = 6738415616;
+    const QByteArray sharded = llama7b + "precision.recipe=bf16-mixed shard.zero_stage=1 parallel.dp=8 ";
+    const TrainingPlan plan = planOf(sharded + "implementation.profile=internevo");
+    ModelProgram program, other;
+    QVERIFY(buildProgram(plan, program).has_value());
+    QVERIFY(buildProgram(planOf(sharded + "implementation.profile=hf-sdpa"), other).has_value());
+    const auto copiesOf = [](const ModelProgram& of) {
+        std::int64_t bytes = 0;
+        for (const Tape::Event& copy : of.stages.front().tensors.clipping) {
+            bytes += copy.bytes;
+        }
+        return bytes;
+    };
+    const std::int64_t copies = copiesOf(program);
+    QVERIFY2(std::abs(copies - 4 * parameters / 8) < parameters / 10'000, std::to_string(copies).c_str());
+    QCOMPARE(copiesOf(other), std::int64_t{0});
+    ReplayOptions options;
+    options.steps = 2;
+    const StageReplay replay = replayStage(program, program.stages.front(), options);
+    QVERIFY(replay.peakReserved.value - replay.peakAllocated.value >= copies);
 }
 
 QTEST_APPLESS_MAIN(TestEngines)
