@@ -141,7 +141,7 @@ void ModuleGraph::runForward(const Options& options, TapeWriter& writer, bool is
         TensorData& result = m_tensors[index(operation.result)];
         const bool isThere = isRebuilding && (result.isStored || result.isHeld) && result.base == operation.result;
         if (operation.isMatrixProduct && options.cublasWorkspace > 0) {
-            writer.ensure(writer.isBackward() ? cublasBackwardKey : cublasForwardKey, CublasWorkspace,
+            writer.ensure(writer.isBackward() ? CublasBackwardKey : CublasForwardKey, CublasWorkspace,
                           options.cublasWorkspace);
         }
         if (!isThere) {
@@ -301,7 +301,7 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
         const Operation& operation = m_operations[i];
         if (isActive(operation) && m_tensors[index(operation.result)].gradient >= 0) {
             if (operation.isMatrixProduct && options.cublasWorkspace > 0) {
-                writer.ensure(cublasBackwardKey, CublasWorkspace, options.cublasWorkspace);
+                writer.ensure(CublasBackwardKey, CublasWorkspace, options.cublasWorkspace);
             }
             const Tape::Slot work
                 = operation.backwardWork > 0 ? writer.allocate(ActivationGradient, operation.backwardWork) : Tape::none;

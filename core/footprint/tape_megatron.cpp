@@ -12,7 +12,7 @@ void MegatronTapes::writeEmbedding(Piece& piece, const Embedding& embedding) con
 {
     const RankShape& c = m_shape;
     MegatronOps ops(c, piece.tape, m_persistents);
-    TapeWriter& w = ops.w;
+    TapeWriter& w = ops.writer;
     const std::int64_t rows = c.microBatch * embedding.sequence;
     const std::int64_t localRows = rows / c.sequenceShards;
     const std::int64_t bytes = ops.streamBytes(rows);
@@ -85,10 +85,10 @@ void MegatronTapes::writeEncoderNorm(Piece& piece) const
     const std::int64_t rows = c.localTokens();
     ops.declareStream(c.sequence);
     const MegatronOps::Norm norm = ops.norm(rows, c.hidden, false);
-    ops.w.beginBackward(norm.output);
-    ops.w.allocateInto(Tape::gradient, ActivationGradient, ops.streamBytes(rows));
-    ops.w.free(Tape::input, norm.output);
-    ops.w.freeAll(norm.statistics);
+    ops.writer.beginBackward(norm.output);
+    ops.writer.allocateInto(Tape::gradient, ActivationGradient, ops.streamBytes(rows));
+    ops.writer.free(Tape::input, norm.output);
+    ops.writer.freeAll(norm.statistics);
     piece.parameters.clear();
     addNorm(piece, c, c.hidden);
 }
@@ -97,7 +97,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
 {
     const RankShape& c = m_shape;
     MegatronOps ops(c, piece.tape, m_persistents);
-    TapeWriter& w = ops.w;
+    TapeWriter& w = ops.writer;
     const std::int64_t tokens = c.microBatch * sequence;
     const std::int64_t rows = tokens / c.sequenceShards;
     const std::int64_t logitCount = tokens * c.vocab;
@@ -114,7 +114,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
         states.add(second.statistics);
     }
     if (c.sequenceShards > 1) {
-        w.grow(globalBufferKey, GlobalBuffer, ops.streamBytes(tokens));
+        w.grow(GlobalBufferKey, GlobalBuffer, ops.streamBytes(tokens));
     }
     ops.cublas();
     Tape::Slot logits = w.allocate(Logits, logitCount * c.element);

@@ -8,56 +8,58 @@ using enum TensorKind;
 MegatronAttention::MegatronAttention(MegatronOps& ops, std::int64_t sequence, std::int64_t keySequence, Mask mask,
                                      bool isCross)
     : m_ops(ops)
-    , w(ops.w)
-    , c(ops.c)
+    , m_writer(ops.writer)
+    , m_shape(ops.shape)
     , m_sequence(sequence)
     , m_keySequence(keySequence)
     , m_mask(mask)
     , m_isCross(isCross)
-    , m_tokens(c.microBatch * sequence)
-    , m_localTokens(m_tokens / c.sequenceShards)
-    , m_queryBytes(m_tokens * c.heads * c.headDim * c.element)
-    , m_keyBytes(c.microBatch * keySequence * (isCross ? c.heads : c.groups) * c.headDim * c.element)
-    , m_scores(c.microBatch * c.heads * sequence * keySequence)
+    , m_tokens(m_shape.microBatch * sequence)
+    , m_localTokens(m_tokens / m_shape.sequenceShards)
+    , m_queryBytes(m_tokens * m_shape.heads * m_shape.headDim * m_shape.element)
+    , m_keyBytes(m_shape.microBatch * keySequence * (isCross ? m_shape.heads : m_shape.groups) * m_shape.headDim
+                 * m_shape.element)
+    , m_scores(m_shape.microBatch * m_shape.heads * sequence * keySequence)
 {
 }
 
 Tape::Slot MegatronAttention::forward()
 {
-    m_norm = m_ops.norm(m_localTokens, c.hidden, true);
+    m_norm = m_ops.norm(m_localTokens, m_shape.hidden, true);
     const Tape::Slot gathered = m_ops.gatherInput(m_tokens);
     SlotList projected;
     if (m_isCross) {
-        projected.add(m_ops.linear(QueryProjection, m_queryBytes, c.hasQkvBias));
-        projected.add(m_ops.linear(KeyValueProjection, 2 * m_keyBytes, c.hasQkvBias));
+        projected.add(m_ops.linear(QueryProjection, m_queryBytes, m_shape.hasQkvBias));
+        projected.add(m_ops.linear(KeyValueProjection, 2 * m_keyBytes, m_shape.hasQkvBias));
     } else {
-        projected.add(m_ops.linear(Qkv, m_queryBytes + 2 * m_keyBytes, c.hasQkvBias));
+        projected.add(m_ops.linear(Qkv, m_queryBytes + 2 * m_keyBytes, m_shape.hasQkvBias));
     }
-    w.free(gathered);
+    m_writer.free(gathered);
     m_ops.dropInput(m_norm.output);
     prepare(projected);
     Core result = core();
-    if (c.recomputesAttention) {
+    if (m_shape.recomputesAttention) {
         // Only what core attention reads survives.
         for (const Tape::Slot slot : result.saved) {
             if (!m_inputs.contains(slot)) {
-                w.free(slot);
+                m_writer.free(slot);
             }
         }
         result.saved = m_inputs;
         result.held.clear();
     }
     m_saved = result.saved;
-    m_context = m_ops.quantised(result.context, m_tokens * c.heads * c.headDim, m_saved.contains(result.context));
+    m_context
+        = m_ops.quantised(result.context, m_tokens * m_shape.heads * m_shape.headDim, m_saved.contains(result.context));
     const Tape::Slot product = m_ops.linear(PartialOutput, m_ops.streamBytes(m_tokens));
     const Tape::Slot output = m_ops.scatter(product, PartialOutput, m_tokens);
     // Kernels that read their result in backward keep it themselves: flash its own copy when it turned the layout.
-    const bool isKernels
-        = c.kernel == AttentionKernel::Fused || (c.kernel == AttentionKernel::Flash && c.microBatch == 1);
+    const bool isKernels = m_shape.kernel == AttentionKernel::Fused
+        || (m_shape.kernel == AttentionKernel::Flash && m_shape.microBatch == 1);
     if (!isKernels && !m_saved.contains(m_context)) {
         m_ops.dropInput(m_context);
     }
-    w.freeAll(result.held);
+    m_writer.freeAll(result.held);
     const auto [stream, mask] = m_ops.addResidual(output, m_localTokens);
     m_dropoutMask = mask;
     return stream;
@@ -67,26 +69,26 @@ Tape::Slot MegatronAttention::forward()
 void MegatronAttention::prepare(const SlotList& projected)
 {
     SlotList fresh;
-    if (c.hasQkNorm && !m_isCross) {
+    if (m_shape.hasQkNorm && !m_isCross) {
         for (const std::int64_t bytes : {m_queryBytes, m_keyBytes}) {
-            m_kept.add(w.allocate(QkNormInput, bytes));
-            fresh.add(w.allocate(QkNormOutput, bytes));
-            for (int i = 0; i < (c.isRms ? 1 : 2); ++i) {
-                m_kept.add(w.allocate(NormStatistics, bytes / (c.headDim * c.element) * 4));
+            m_kept.add(m_writer.allocate(QkNormInput, bytes));
+            fresh.add(m_writer.allocate(QkNormOutput, bytes));
+            for (int i = 0; i < (m_shape.isRms ? 1 : 2); ++i) {
+                m_kept.add(m_writer.allocate(NormStatistics, bytes / (m_shape.headDim * m_shape.element) * 4));
             }
         }
     }
-    if (c.rotaryDim > 0 && !m_isCross) {
-        if (!c.fusesRope) {
+    if (m_shape.rotaryDim > 0 && !m_isCross) {
+        if (!m_shape.fusesRope) {
             // Every rotation evaluates its own cos and sin, and the products keep them (theory_dense.md rule 12).
             for (int i = 0; i < 4; ++i) {
-                m_kept.add(w.allocate(RotaryTables, m_sequence * c.rotaryDim * c.element));
+                m_kept.add(m_writer.allocate(RotaryTables, m_sequence * m_shape.rotaryDim * m_shape.element));
             }
         }
         SlotList rotated;
-        rotated.add(w.allocate(RotatedQk, m_queryBytes));
-        rotated.add(w.allocate(RotatedQk, m_keyBytes));
-        w.freeAll(fresh);
+        rotated.add(m_writer.allocate(RotatedQk, m_queryBytes));
+        rotated.add(m_writer.allocate(RotatedQk, m_keyBytes));
+        m_writer.freeAll(fresh);
         fresh = rotated;
     }
     m_valueIsView = fresh.size() > 0;
@@ -98,7 +100,7 @@ MegatronAttention::Core MegatronAttention::core()
 {
     Core result;
     result.saved = m_inputs;
-    if (m_valueIsView && c.isTransformerEngine) {
+    if (m_valueIsView && m_shape.isTransformerEngine) {
         // Contiguous q and k beside a strided v match no layout, so v is copied and the packed tensor is not kept
         // (TE attention/dot_product_attention/utils.py, get_qkv_layout).
         result.saved.clear();
@@ -107,20 +109,20 @@ MegatronAttention::Core MegatronAttention::core()
         for (std::size_t i = 2; i < m_inputs.size(); ++i) {
             result.held.add(m_inputs[i]);
         }
-        result.saved.add(w.allocate(ValueCopy, m_keyBytes));
+        result.saved.add(m_writer.allocate(ValueCopy, m_keyBytes));
     }
-    if (c.kernel == AttentionKernel::Flash && c.microBatch > 1) {
+    if (m_shape.kernel == AttentionKernel::Flash && m_shape.microBatch > 1) {
         Core flash = flashCore(result.saved);
         SlotList held = result.held;
         held.add(flash.held);
         flash.held = held;
         return flash;
     }
-    if (c.kernel == AttentionKernel::Flash || c.kernel == AttentionKernel::Fused) {
-        result.context = w.allocate(Context, m_queryBytes);
-        result.saved.add(w.allocate(SoftmaxStatistics, 4 * c.microBatch * c.heads * m_sequence));
-        result.saved.add(w.allocate(RandomState, 16));
-        if (c.usesFp8) {
+    if (m_shape.kernel == AttentionKernel::Flash || m_shape.kernel == AttentionKernel::Fused) {
+        result.context = m_writer.allocate(Context, m_queryBytes);
+        result.saved.add(m_writer.allocate(SoftmaxStatistics, 4 * m_shape.microBatch * m_shape.heads * m_sequence));
+        result.saved.add(m_writer.allocate(RandomState, 16));
+        if (m_shape.usesFp8) {
             result.saved.add(result.context);
         }
         return result;
@@ -134,17 +136,17 @@ MegatronAttention::Core MegatronAttention::flashCore(const SlotList& sources)
 {
     Core result;
     for (const std::int64_t bytes : {m_queryBytes, m_keyBytes, m_keyBytes}) {
-        result.saved.add(w.allocate(QkvCopies, bytes));
+        result.saved.add(m_writer.allocate(QkvCopies, bytes));
     }
-    result.saved.add(w.allocate(Context, m_queryBytes));
-    result.saved.add(w.allocate(SoftmaxStatistics, 4 * c.microBatch * c.heads * m_sequence));
-    result.saved.add(w.allocate(RandomState, 16));
-    result.context = w.allocate(ContextCopy, m_queryBytes);
+    result.saved.add(m_writer.allocate(Context, m_queryBytes));
+    result.saved.add(m_writer.allocate(SoftmaxStatistics, 4 * m_shape.microBatch * m_shape.heads * m_sequence));
+    result.saved.add(m_writer.allocate(RandomState, 16));
+    result.context = m_writer.allocate(ContextCopy, m_queryBytes);
     for (const Tape::Slot slot : sources) {
         if (m_inputs.contains(slot)) {
             result.held.add(slot);
         } else {
-            w.free(slot);
+            m_writer.free(slot);
         }
     }
     return result;
@@ -155,58 +157,61 @@ void MegatronAttention::unfusedCore(Core& result)
     m_ops.cublas();
     SlotList masks;
     Tape::Slot empty = Tape::none;
-    if (c.kernel == AttentionKernel::Unfused) {
-        if (c.savesPaddingMask || m_mask == Mask::Causal) {
-            const bool hasOwnMasks = m_mask == Mask::Padding || (c.hasLoaderMask && c.family == ModelFamily::Decoder);
-            masks.add(w.allocate(PaddingMask, (hasOwnMasks ? c.microBatch : 1) * m_sequence * m_keySequence));
+    if (m_shape.kernel == AttentionKernel::Unfused) {
+        if (m_shape.savesPaddingMask || m_mask == Mask::Causal) {
+            const bool hasOwnMasks
+                = m_mask == Mask::Padding || (m_shape.hasLoaderMask && m_shape.family == ModelFamily::Decoder);
+            masks.add(
+                m_writer.allocate(PaddingMask, (hasOwnMasks ? m_shape.microBatch : 1) * m_sequence * m_keySequence));
         }
         // baddbmm is handed an empty tensor and returns another.
-        empty = w.allocate(AttentionScores, m_scores * c.element);
+        empty = m_writer.allocate(AttentionScores, m_scores * m_shape.element);
     } else {
-        w.grow(globalBufferKey, GlobalBuffer, m_scores * c.element);
+        m_writer.grow(GlobalBufferKey, GlobalBuffer, m_scores * m_shape.element);
     }
-    const std::int64_t groups = m_isCross ? c.heads : c.groups;
-    if (groups != c.heads) {
-        const std::int64_t bytes = c.microBatch * m_keySequence * c.heads * c.headDim * c.element;
-        result.saved.add(w.allocate(RepeatedKv, bytes));
-        result.saved.add(w.allocate(RepeatedKv, bytes));
+    const std::int64_t groups = m_isCross ? m_shape.heads : m_shape.groups;
+    if (groups != m_shape.heads) {
+        const std::int64_t bytes
+            = m_shape.microBatch * m_keySequence * m_shape.heads * m_shape.headDim * m_shape.element;
+        result.saved.add(m_writer.allocate(RepeatedKv, bytes));
+        result.saved.add(m_writer.allocate(RepeatedKv, bytes));
     }
-    const Tape::Slot raw = w.allocate(AttentionScores, m_scores * c.element);
-    w.free(empty);
+    const Tape::Slot raw = m_writer.allocate(AttentionScores, m_scores * m_shape.element);
+    m_writer.free(empty);
     const Tape::Slot transient = softmax(raw, masks, result);
-    w.freeAll(masks);
-    if (c.hasAttentionDropout) {
-        result.saved.add(w.allocate(DropoutMask, m_scores));
-        result.saved.add(w.allocate(AttentionProbabilities, m_scores * c.element));
-        w.free(transient);
+    m_writer.freeAll(masks);
+    if (m_shape.hasAttentionDropout) {
+        result.saved.add(m_writer.allocate(DropoutMask, m_scores));
+        result.saved.add(m_writer.allocate(AttentionProbabilities, m_scores * m_shape.element));
+        m_writer.free(transient);
     } else {
         result.saved.add(transient);
     }
-    const Tape::Slot batchFirst = w.allocate(Context, m_queryBytes);
-    result.context = w.allocate(Context, m_queryBytes);
-    w.free(batchFirst);
+    const Tape::Slot batchFirst = m_writer.allocate(Context, m_queryBytes);
+    result.context = m_writer.allocate(Context, m_queryBytes);
+    m_writer.free(batchFirst);
 }
 
 /// Returns the probabilities when they are a tensor that only a dropout would make superfluous.
 Tape::Slot MegatronAttention::softmax(Tape::Slot scores, SlotList& masks, Core& result)
 {
-    if (c.kernel == AttentionKernel::Local && !c.fusesMaskedSoftmax) {
+    if (m_shape.kernel == AttentionKernel::Local && !m_shape.fusesMaskedSoftmax) {
         // float(), scale, softmax in fp32, cast back.
         Tape::Slot wide = scores;
         for (const TensorKind kind : {AttentionScores, AttentionScores, AttentionSoftmax}) {
-            const Tape::Slot next = w.allocate(kind, m_scores * 4);
-            w.free(wide);
+            const Tape::Slot next = m_writer.allocate(kind, m_scores * 4);
+            m_writer.free(wide);
             wide = next;
         }
         result.saved.add(wide);
-        return w.allocate(AttentionProbabilities, m_scores * c.element);
+        return m_writer.allocate(AttentionProbabilities, m_scores * m_shape.element);
     }
-    const Tape::Slot probabilities = w.allocate(AttentionSoftmax, m_scores * c.element);
+    const Tape::Slot probabilities = m_writer.allocate(AttentionSoftmax, m_scores * m_shape.element);
     result.saved.add(probabilities);
-    w.free(scores);
-    if (m_mask == Mask::Padding && c.kernel == AttentionKernel::Unfused && c.savesPaddingMask) {
+    m_writer.free(scores);
+    if (m_mask == Mask::Padding && m_shape.kernel == AttentionKernel::Unfused && m_shape.savesPaddingMask) {
         // Rows of padding are set to zero, out of place; the mask is saved for it.
-        const Tape::Slot zeroed = w.allocate(AttentionProbabilities, m_scores * c.element);
+        const Tape::Slot zeroed = m_writer.allocate(AttentionProbabilities, m_scores * m_shape.element);
         result.saved.add(masks);
         masks.clear();
         return zeroed;
@@ -216,12 +221,12 @@ Tape::Slot MegatronAttention::softmax(Tape::Slot scores, SlotList& masks, Core& 
 
 void MegatronAttention::backward()
 {
-    const std::int64_t width = c.heads * c.headDim;
+    const std::int64_t width = m_shape.heads * m_shape.headDim;
     const Tape::Slot contextGradient = m_ops.rowLinearBackward(m_dropoutMask, m_context, m_tokens, m_queryBytes, width);
     SlotList saved = m_saved;
-    if (c.recomputesAttention) {
+    if (m_shape.recomputesAttention) {
         const Core again = core();
-        w.free(again.context);
+        m_writer.free(again.context);
         saved = again.saved;
         for (const Tape::Slot slot : m_inputs) {
             if (!saved.contains(slot)) {
@@ -230,53 +235,55 @@ void MegatronAttention::backward()
         }
     }
     const Tape::Slot packedGradient = coreBackward(saved);
-    w.free(contextGradient);
-    w.freeAll(m_kept);
+    m_writer.free(contextGradient);
+    m_writer.freeAll(m_kept);
     if (m_isCross) {
-        const Tape::Slot keyGradient = w.allocate(ActivationGradient, 2 * m_keyBytes);
+        const Tape::Slot keyGradient = m_writer.allocate(ActivationGradient, 2 * m_keyBytes);
         const auto gradients
-            = m_ops.linearBackward(m_ops.streamBytes(c.microBatch * m_keySequence), 2 * width, c.hidden);
-        w.free(keyGradient, gradients.input, gradients.weight);
+            = m_ops.linearBackward(m_ops.streamBytes(m_shape.microBatch * m_keySequence), 2 * width, m_shape.hidden);
+        m_writer.free(keyGradient, gradients.input, gradients.weight);
     }
-    const std::int64_t rows = (c.heads + (m_isCross ? 0 : 2 * c.groups)) * c.headDim;
+    const std::int64_t rows = (m_shape.heads + (m_isCross ? 0 : 2 * m_shape.groups)) * m_shape.headDim;
     m_ops.normLinearBackward(m_norm, m_tokens, rows, packedGradient);
 }
 
 /// Returns the gradient of the packed projection (of the query projection, in cross attention).
 Tape::Slot MegatronAttention::coreBackward(const SlotList& saved)
 {
-    const bool hasScores = c.kernel == AttentionKernel::Unfused || c.kernel == AttentionKernel::Local;
+    const bool hasScores = m_shape.kernel == AttentionKernel::Unfused || m_shape.kernel == AttentionKernel::Local;
     const SlotList temporaries = hasScores ? scoresBackward() : flashBackward();
-    const Tape::Slot packed = w.allocate(ActivationGradient, m_isCross ? m_queryBytes : m_queryBytes + 2 * m_keyBytes);
-    w.freeAll(temporaries);
-    w.freeAll(saved);
+    const Tape::Slot packed
+        = m_writer.allocate(ActivationGradient, m_isCross ? m_queryBytes : m_queryBytes + 2 * m_keyBytes);
+    m_writer.freeAll(temporaries);
+    m_writer.freeAll(saved);
     return packed;
 }
 
 SlotList MegatronAttention::scoresBackward()
 {
     m_ops.cublas();
-    const std::int64_t allHeads = c.microBatch * m_keySequence * c.heads * c.headDim * c.element;
-    Tape::Slot gradient = w.allocate(ScoresGradient, m_scores * c.element);
-    const Tape::Slot value = w.allocate(ActivationGradient, allHeads);
+    const std::int64_t allHeads
+        = m_shape.microBatch * m_keySequence * m_shape.heads * m_shape.headDim * m_shape.element;
+    Tape::Slot gradient = m_writer.allocate(ScoresGradient, m_scores * m_shape.element);
+    const Tape::Slot value = m_writer.allocate(ActivationGradient, allHeads);
     const auto chain = [&](std::int64_t bytesPerScore) {
-        const Tape::Slot next = w.allocate(ScoresGradient, m_scores * bytesPerScore);
-        w.free(gradient);
+        const Tape::Slot next = m_writer.allocate(ScoresGradient, m_scores * bytesPerScore);
+        m_writer.free(gradient);
         gradient = next;
     };
-    if (c.hasAttentionDropout) {
-        chain(c.element);
+    if (m_shape.hasAttentionDropout) {
+        chain(m_shape.element);
     }
-    if (c.kernel == AttentionKernel::Local && !c.fusesMaskedSoftmax) {
-        for (const std::int64_t bytes : {std::int64_t{4}, std::int64_t{4}, std::int64_t{4}, c.element}) {
+    if (m_shape.kernel == AttentionKernel::Local && !m_shape.fusesMaskedSoftmax) {
+        for (const std::int64_t bytes : {std::int64_t{4}, std::int64_t{4}, std::int64_t{4}, m_shape.element}) {
             chain(bytes); // cast, softmax, scale, cast back
         }
     }
     SlotList temporaries;
-    temporaries.add(w.allocate(ActivationGradient, m_queryBytes));
-    temporaries.add(w.allocate(ActivationGradient, allHeads));
+    temporaries.add(m_writer.allocate(ActivationGradient, m_queryBytes));
+    temporaries.add(m_writer.allocate(ActivationGradient, allHeads));
     temporaries.add(value);
-    w.free(gradient);
+    m_writer.free(gradient);
     return temporaries;
 }
 
@@ -284,25 +291,25 @@ SlotList MegatronAttention::flashBackward()
 {
     SlotList temporaries;
     for (const std::int64_t bytes : {m_queryBytes, m_keyBytes, m_keyBytes}) {
-        temporaries.add(w.allocate(ActivationGradient, bytes));
+        temporaries.add(m_writer.allocate(ActivationGradient, bytes));
     }
     // Row sums and the fp32 accumulator of dq, padded to 128 rows; FA2 makes dk and dv for all heads, FA3 sums those of
     // the groups in fp32 and has its row sums twice, once by base 2 (theory.md 5.3; hopper/flash_api.cpp, mha_bwd).
-    const std::int64_t rows = c.microBatch * c.heads * ((m_sequence + 127) / 128 * 128);
+    const std::int64_t rows = m_shape.microBatch * m_shape.heads * ((m_sequence + 127) / 128 * 128);
     SlotList workspace;
-    workspace.add(w.allocate(AttentionWorkspace, 4 * rows));
-    workspace.add(w.allocate(AttentionWorkspace, 4 * rows * c.headDim));
-    const bool isThird = c.kernel == AttentionKernel::Flash && c.isThirdFlash;
+    workspace.add(m_writer.allocate(AttentionWorkspace, 4 * rows));
+    workspace.add(m_writer.allocate(AttentionWorkspace, 4 * rows * m_shape.headDim));
+    const bool isThird = m_shape.kernel == AttentionKernel::Flash && m_shape.isThirdFlash;
     if (isThird) {
-        workspace.add(w.allocate(AttentionWorkspace, 4 * rows));
+        workspace.add(m_writer.allocate(AttentionWorkspace, 4 * rows));
     }
-    if (c.kernel == AttentionKernel::Flash && c.groups != c.heads && !m_isCross) {
-        const std::int64_t expanded = isThird ? c.groups * 4 : c.heads * c.element;
-        const std::int64_t bytes = c.microBatch * m_keySequence * c.headDim * expanded;
-        workspace.add(w.allocate(AttentionWorkspace, bytes));
-        workspace.add(w.allocate(AttentionWorkspace, bytes));
+    if (m_shape.kernel == AttentionKernel::Flash && m_shape.groups != m_shape.heads && !m_isCross) {
+        const std::int64_t expanded = isThird ? m_shape.groups * 4 : m_shape.heads * m_shape.element;
+        const std::int64_t bytes = m_shape.microBatch * m_keySequence * m_shape.headDim * expanded;
+        workspace.add(m_writer.allocate(AttentionWorkspace, bytes));
+        workspace.add(m_writer.allocate(AttentionWorkspace, bytes));
     }
-    w.freeAll(workspace);
+    m_writer.freeAll(workspace);
     return temporaries;
 }
 

@@ -37,8 +37,8 @@ private:
     SlotList flashBackward();
 
     MegatronOps& m_ops;
-    TapeWriter& w;
-    const RankShape& c;
+    TapeWriter& m_writer;
+    const RankShape& m_shape;
     const std::int64_t m_sequence, m_keySequence;
     const Mask m_mask;
     const bool m_isCross;

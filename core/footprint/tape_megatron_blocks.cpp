@@ -7,10 +7,10 @@ using enum TensorKind;
 
 Tape::Slot RecordedBlock::forward(Tape::Slot input)
 {
-    const Tensor stream = recorder.borrowed(input, c.boundaryBytes());
+    const Tensor stream = recorder.borrowed(input, m_shape.boundaryBytes());
     const Tensor result = branch(stream);
     m_result = result.id;
-    const auto [output, mask] = m_ops.addResidual(Tape::none, c.localTokens());
+    const auto [output, mask] = m_ops.addResidual(Tape::none, m_shape.localTokens());
     m_dropoutMask = mask;
     return output;
 }
@@ -18,23 +18,24 @@ Tape::Slot RecordedBlock::forward(Tape::Slot input)
 MegatronModules::Tensor RecordedBlock::addTo(const Tensor& stream)
 {
     const Tensor added = branch(stream);
-    if (!c.hasHiddenDropout) {
-        return recorder.run({stream, added}, ResidualStream, c.boundaryBytes(), {}, TapeRecorder::passed(2));
+    if (!m_shape.hasHiddenDropout) {
+        return recorder.run({stream, added}, ResidualStream, m_shape.boundaryBytes(), {}, TapeRecorder::passed(2));
     }
-    const Storage mask = recorder.allocate(DropoutMask, c.localTokens() * c.hidden);
-    return recorder.run({stream, added}, ResidualStream, c.boundaryBytes(), {mask}, [this](const Storages& outputs) {
-        return Storages{outputs.front(), recorder.allocate(ActivationGradient, c.boundaryBytes())};
-    });
+    const Storage mask = recorder.allocate(DropoutMask, m_shape.localTokens() * m_shape.hidden);
+    return recorder.run(
+        {stream, added}, ResidualStream, m_shape.boundaryBytes(), {mask}, [this](const Storages& outputs) {
+            return Storages{outputs.front(), recorder.allocate(ActivationGradient, m_shape.boundaryBytes())};
+        });
 }
 
 void RecordedBlock::backward()
 {
     Storage gradient;
     if (m_dropoutMask != Tape::none) {
-        gradient = recorder.allocate(ActivationGradient, c.boundaryBytes());
-        m_ops.w.free(m_dropoutMask);
+        gradient = recorder.allocate(ActivationGradient, m_shape.boundaryBytes());
+        m_ops.writer.free(m_dropoutMask);
     } else {
-        gradient = recorder.borrowed(Tape::gradient, c.boundaryBytes()).storage;
+        gradient = recorder.borrowed(Tape::gradient, m_shape.boundaryBytes()).storage;
     }
     recorder.backward(m_result, std::move(gradient));
     keepStream();
@@ -42,8 +43,8 @@ void RecordedBlock::backward()
 
 MegatronModules::Tensor RecordedBlock::behindNorm(const Tensor& input, const TapeRecorder::Function& following)
 {
-    const auto normalise = [this](const Tensors& inputs) { return Tensors{norm(inputs.front(), c.hidden)}; };
-    if (!c.recomputesNorms) {
+    const auto normalise = [this](const Tensors& inputs) { return Tensors{norm(inputs.front(), m_shape.hidden)}; };
+    if (!m_shape.recomputesNorms) {
         return following(normalise({input})).front();
     }
     TapeRecorder::Discarded normed = recorder.runDiscarding(normalise, {input});
@@ -55,19 +56,20 @@ MegatronModules::Tensor RecordedBlock::behindNorm(const Tensor& input, const Tap
 MegatronModules::Tensor MegatronDenseBlock::branch(const Tensor& input)
 {
     const auto run = [this](const Tensors& inputs) {
-        const std::int64_t tokens = c.tokens();
-        Tensor wide = columnParallel(inputs.front(), {tokens, c.hidden, c.gates * c.ffn, Fc1Output, true});
-        const Tensor active = activation(wide, tokens, c.ffn, c.gates == 2 || c.hasMlpBias);
+        const std::int64_t tokens = m_shape.tokens();
+        Tensor wide
+            = columnParallel(inputs.front(), {tokens, m_shape.hidden, m_shape.gates * m_shape.ffn, Fc1Output, true});
+        const Tensor active = activation(wide, tokens, m_shape.ffn, m_shape.gates == 2 || m_shape.hasMlpBias);
         wide = {};
-        return Tensors{rowParallel(active, {tokens, c.ffn, c.hidden, PartialOutput})};
+        return Tensors{rowParallel(active, {tokens, m_shape.ffn, m_shape.hidden, PartialOutput})};
     };
-    return c.recomputesMlp ? recorder.checkpoint(run, {input}) : run({input}).front();
+    return m_shape.recomputesMlp ? recorder.checkpoint(run, {input}) : run({input}).front();
 }
 
 MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
 {
-    const std::int64_t queries = c.heads * c.headDim, keys = c.groups * c.headDim;
-    Tensor packed = columnParallel(input, {c.tokens(), c.hidden, queries + 2 * keys, Qkv, true});
+    const std::int64_t queries = m_shape.heads * m_shape.headDim, keys = m_shape.groups * m_shape.headDim;
+    Tensor packed = columnParallel(input, {m_shape.tokens(), m_shape.hidden, queries + 2 * keys, Qkv, true});
     Tensors qkv;
     prepare(packed, qkv);
     const bool isPacked = qkv.empty();
@@ -75,17 +77,18 @@ MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
         qkv.assign(3, packed);
     }
     packed = {};
-    const Tensor context = attend(qkv[0], qkv[1], qkv[2], {c.heads, c.groups, c.headDim, c.headDim, isPacked});
+    const Tensor context
+        = attend(qkv[0], qkv[1], qkv[2], {m_shape.heads, m_shape.groups, m_shape.headDim, m_shape.headDim, isPacked});
     qkv.clear();
-    return rowParallel(context, {c.tokens(), queries, c.hidden, PartialOutput});
+    return rowParallel(context, {m_shape.tokens(), queries, m_shape.hidden, PartialOutput});
 }
 
 /// q/k norms and rotary positions make new, contiguous q and k; beside them v is copied (theory_moe_cp.md C1).
 void MegatronContextAttention::prepare(Tensor& packed, Tensors& qkv)
 {
-    const std::int64_t each = c.tokens() * c.headDim * c.element;
-    const std::int64_t queries = each * c.heads, keys = each * c.groups;
-    const bool hasFresh = c.hasQkNorm || c.rotaryDim > 0;
+    const std::int64_t each = m_shape.tokens() * m_shape.headDim * m_shape.element;
+    const std::int64_t queries = each * m_shape.heads, keys = each * m_shape.groups;
+    const bool hasFresh = m_shape.hasQkNorm || m_shape.rotaryDim > 0;
     if (!hasFresh) {
         return;
     }
@@ -95,22 +98,23 @@ void MegatronContextAttention::prepare(Tensor& packed, Tensors& qkv)
     const auto whole
         = [this, packedBytes](const Storages&) { return Storages{recorder.allocate(ActivationGradient, packedBytes)}; };
     Tensor query = packed, key = packed;
-    if (c.hasQkNorm) {
+    if (m_shape.hasQkNorm) {
         const auto normalise = [&](std::int64_t bytes, const TapeRecorder::Backward& backward) {
             const Storage input = recorder.allocate(QkNormInput, bytes);
             const Storage statistics
-                = recorder.allocate(NormStatistics, statisticsBytes() * bytes / (c.headDim * c.element));
+                = recorder.allocate(NormStatistics, statisticsBytes() * bytes / (m_shape.headDim * m_shape.element));
             return recorder.run({packed}, QkNormOutput, bytes, {input, statistics}, backward);
         };
         query = normalise(queries, whole);
         key = normalise(keys, pass);
     }
-    if (c.rotaryDim > 0) {
+    if (m_shape.rotaryDim > 0) {
         const auto tables = [this] {
-            const std::int64_t bytes = 2 * c.element * c.sequence * c.rotaryDim; // cosine and sine
-            return c.fusesRope ? Storages{} : Storages{recorder.allocate(RotaryTables, bytes)};
+            const std::int64_t bytes = 2 * m_shape.element * m_shape.sequence * m_shape.rotaryDim; // cosine and sine
+            return m_shape.fusesRope ? Storages{} : Storages{recorder.allocate(RotaryTables, bytes)};
         };
-        query = recorder.run({query}, RotatedQk, queries, tables(), c.hasQkNorm ? TapeRecorder::Backward{} : whole);
+        query
+            = recorder.run({query}, RotatedQk, queries, tables(), m_shape.hasQkNorm ? TapeRecorder::Backward{} : whole);
         key = recorder.run({key}, RotatedQk, keys, tables(), pass);
     }
     qkv = {query, key, recorder.run({packed}, ValueCopy, keys, {}, pass)};

@@ -93,7 +93,10 @@ private:
     };
     Tensor expertLinear(const Tensor& input, const ExpertLinear& linear);
     void expertWorkspaces();
-    [[nodiscard]] std::int64_t width() const { return c.experts.latent > 0 ? c.experts.latent : c.hidden; }
+    [[nodiscard]] std::int64_t width() const
+    {
+        return m_shape.experts.latent > 0 ? m_shape.experts.latent : m_shape.hidden;
+    }
 };
 
 } // namespace headroom

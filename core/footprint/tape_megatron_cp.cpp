@@ -10,15 +10,15 @@ using enum TensorKind;
 MegatronModules::Tensor MegatronModules::attendSplit(const Tensor& query, const Tensor& key, const Tensor& value,
                                                      const Heads& heads)
 {
-    const bool isFlash = c.kernel == AttentionKernel::Flash;
-    const ContextShape& context = c.contextShape;
-    const Storage statistics = recorder.allocate(SoftmaxStatistics, 4 * c.tokens() * heads.queries);
+    const bool isFlash = m_shape.kernel == AttentionKernel::Flash;
+    const ContextShape& context = m_shape.contextShape;
+    const Storage statistics = recorder.allocate(SoftmaxStatistics, 4 * m_shape.tokens() * heads.queries);
     Tensors qkv = contextInputs(query, key, value, heads);
     Tensor result = context.ring > 1                  ? ring(qkv, heads, statistics)
         : context.exchange == ContextExchange::Gather ? gathered(qkv, heads, statistics)
                                                       : exchanged(qkv, heads, statistics);
     qkv.clear();
-    if (isFlash && c.microBatch > 1) {
+    if (isFlash && m_shape.microBatch > 1) {
         result = recorder.run({result}, ContextCopy, result.bytes); // sequence first again
     }
     return result;
@@ -29,18 +29,18 @@ MegatronModules::Tensors MegatronModules::contextInputs(const Tensor& query, con
                                                         const Heads& heads)
 {
     const AttentionBytes bytes = bytesOf(heads);
-    const bool isFlash = c.kernel == AttentionKernel::Flash;
+    const bool isFlash = m_shape.kernel == AttentionKernel::Flash;
     Tensors qkv{query, key, value};
     const auto copyAll = [&](const TapeRecorder::Backward& ofKeyAndValue) {
         qkv[0] = recorder.run({qkv[0]}, ContextQkv, bytes.query);
         qkv[1] = recorder.run({qkv[1]}, ContextQkv, bytes.key, {}, ofKeyAndValue);
         qkv[2] = recorder.run({qkv[2]}, ContextQkv, bytes.value, {}, ofKeyAndValue);
     };
-    if ((isFlash && c.microBatch > 1) || (heads.isPacked && !isFlash)) {
+    if ((isFlash && m_shape.microBatch > 1) || (heads.isPacked && !isFlash)) {
         // The gradients of packed views are parts of one.
         copyAll(heads.isPacked ? TapeRecorder::passed() : TapeRecorder::Backward{});
     }
-    const ContextExchange exchange = c.contextShape.exchange;
+    const ContextExchange exchange = m_shape.contextShape.exchange;
     if (exchange == ContextExchange::Heads || exchange == ContextExchange::HeadsThenRing) {
         copyAll({});
     }
@@ -54,13 +54,13 @@ MegatronModules::Tensor MegatronModules::ring(const Tensors& qkv, const Heads& h
     const AttentionBytes bytes = bytesOf(heads);
     const std::int64_t pair = bytes.key + bytes.value;
     Storages buffers, parts;
-    for (std::int64_t i = 0; i < c.contextShape.ring; ++i) {
+    for (std::int64_t i = 0; i < m_shape.contextShape.ring; ++i) {
         buffers.push_back(recorder.allocate(RingBuffers, pair));
     }
-    for (std::int64_t i = 0; i < c.contextShape.ring; ++i) {
+    for (std::int64_t i = 0; i < m_shape.contextShape.ring; ++i) {
         parts.push_back(recorder.allocate(PartialContexts, bytes.context));
     }
-    const Storage sum = recorder.allocate(PartialContexts, bytes.context / c.element * 4);
+    const Storage sum = recorder.allocate(PartialContexts, bytes.context / m_shape.element * 4);
     const Storage kept = recorder.allocate(Context, bytes.context);
     parts.clear();
     return recorder.run(qkv, ContextCopy, bytes.context, {qkv[0].storage, buffers.back(), kept, statistics},
@@ -70,7 +70,7 @@ MegatronModules::Tensor MegatronModules::ring(const Tensors& qkv, const Heads& h
                             for (int i = 0; i < 2; ++i) { // key and value with their gradients, to send and to receive
                                 temporaries.push_back(recorder.allocate(RingBuffers, 2 * pair));
                             }
-                            for (const std::int64_t size : {bytes.query, pair, bytes.query / c.element * 4}) {
+                            for (const std::int64_t size : {bytes.query, pair, bytes.query / m_shape.element * 4}) {
                                 temporaries.push_back(recorder.allocate(ActivationGradient, size));
                             }
                             const Storage key = recorder.allocate(ActivationGradient, bytes.key);
@@ -84,7 +84,7 @@ MegatronModules::Tensor MegatronModules::ring(const Tensors& qkv, const Heads& h
 MegatronModules::Tensor MegatronModules::gathered(const Tensors& qkv, const Heads& heads, Storage statistics)
 {
     const AttentionBytes bytes = bytesOf(heads);
-    const std::int64_t key = bytes.key * c.context, value = bytes.value * c.context;
+    const std::int64_t key = bytes.key * m_shape.context, value = bytes.value * m_shape.context;
     const auto gather = [this, key, value] {
         Storages all{recorder.allocate(GatheredInput, key), recorder.allocate(GatheredInput, value)};
         for (Storage& one : all) {
@@ -95,20 +95,20 @@ MegatronModules::Tensor MegatronModules::gathered(const Tensors& qkv, const Head
     const Storages all = gather();
     const Storage part = recorder.allocate(ContextQkv, bytes.query / 2);
     const Storage kept = recorder.allocate(Context, bytes.context);
-    return recorder.run(qkv, ContextCopy, bytes.context,
-                        {qkv[0].storage, qkv[1].storage, qkv[2].storage, kept, statistics},
-                        [this, bytes, key, value, gather](const Storages&) {
-                            const Storage query = recorder.allocate(ActivationGradient, bytes.query);
-                            Storages temporaries{recorder.allocate(ActivationGradient, key),
-                                                 recorder.allocate(ActivationGradient, value)};
-                            const Storages again = gather();
-                            for (const std::int64_t size : {bytes.query / 2, key, value, bytes.query / c.element * 2}) {
-                                temporaries.push_back(recorder.allocate(ActivationGradient, size));
-                            }
-                            const Storage keyPart = recorder.allocate(ActivationGradient, bytes.key);
-                            const Storage valuePart = recorder.allocate(ActivationGradient, bytes.value);
-                            return Storages{query, keyPart, valuePart};
-                        });
+    return recorder.run(
+        qkv, ContextCopy, bytes.context, {qkv[0].storage, qkv[1].storage, qkv[2].storage, kept, statistics},
+        [this, bytes, key, value, gather](const Storages&) {
+            const Storage query = recorder.allocate(ActivationGradient, bytes.query);
+            Storages temporaries{recorder.allocate(ActivationGradient, key),
+                                 recorder.allocate(ActivationGradient, value)};
+            const Storages again = gather();
+            for (const std::int64_t size : {bytes.query / 2, key, value, bytes.query / m_shape.element * 2}) {
+                temporaries.push_back(recorder.allocate(ActivationGradient, size));
+            }
+            const Storage keyPart = recorder.allocate(ActivationGradient, bytes.key);
+            const Storage valuePart = recorder.allocate(ActivationGradient, bytes.value);
+            return Storages{query, keyPart, valuePart};
+        });
 }
 
 /// AttnFuncWithCPAndQKVOA2A: whole sequences of fewer heads; the result is kept before it is sent back.
@@ -116,16 +116,16 @@ MegatronModules::Tensor MegatronModules::exchanged(const Tensors& qkv, const Hea
 {
     const AttentionBytes bytes = bytesOf(heads);
     const Storage kept = recorder.allocate(Context, bytes.context);
-    return recorder.run(qkv, ContextCopy, bytes.context,
-                        {qkv[0].storage, qkv[1].storage, qkv[2].storage, kept, statistics},
-                        [this, bytes](const Storages&) {
-                            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / c.element * 4);
-                            Storages gradients;
-                            for (const std::int64_t size : {bytes.query, bytes.key, bytes.value}) {
-                                gradients.push_back(recorder.allocate(ActivationGradient, size));
-                            }
-                            return gradients;
-                        });
+    return recorder.run(
+        qkv, ContextCopy, bytes.context, {qkv[0].storage, qkv[1].storage, qkv[2].storage, kept, statistics},
+        [this, bytes](const Storages&) {
+            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / m_shape.element * 4);
+            Storages gradients;
+            for (const std::int64_t size : {bytes.query, bytes.key, bytes.value}) {
+                gradients.push_back(recorder.allocate(ActivationGradient, size));
+            }
+            return gradients;
+        });
 }
 
 } // namespace headroom

@@ -14,10 +14,10 @@ namespace {
 /// Attention of a kind that is written as recorded operations; none where MegatronAttention describes it.
 std::unique_ptr<RecordedBlock> recordedAttention(MegatronOps& ops)
 {
-    if (ops.c.latentAttention.isPresent()) {
+    if (ops.shape.latentAttention.isPresent()) {
         return std::make_unique<MegatronLatentAttention>(ops);
     }
-    if (ops.c.context > 1) {
+    if (ops.shape.context > 1) {
         return std::make_unique<MegatronContextAttention>(ops);
     }
     return nullptr;
@@ -40,17 +40,17 @@ void MegatronTapes::writeLayer(Piece& piece, LayerKind kind) const
     const Tape::Slot afterAttention = attention.forward();
     const Tape::Slot afterCross = isDecoder ? crossAttention.forward() : Tape::none;
     const Tape::Slot output = mlp.forward();
-    ops.w.beginBackward(output);
+    ops.writer.beginBackward(output);
     mlp.backward();
     if (isDecoder) {
-        ops.w.free(afterCross);
+        ops.writer.free(afterCross);
         crossAttention.backward();
     }
-    ops.w.free(afterAttention);
+    ops.writer.free(afterAttention);
     attention.backward();
-    ops.w.free(Tape::input);
+    ops.writer.free(Tape::input);
     if (ops.delays()) {
-        ops.w.beginWeights();
+        ops.writer.beginWeights();
         ops.writeDelayedGradients();
     }
 
@@ -76,21 +76,21 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
     const auto experts = hasExperts ? std::make_unique<MegatronExperts>(ops) : nullptr;
     const Tape::Slot afterAttention = attention ? attention->forward(Tape::input) : usual.forward();
     const Tape::Slot output = experts ? experts->forward(afterAttention) : dense.forward();
-    ops.w.beginBackward(output);
+    ops.writer.beginBackward(output);
     if (experts) {
         experts->backward();
     } else {
         dense.backward();
     }
-    ops.w.free(afterAttention);
+    ops.writer.free(afterAttention);
     if (attention) {
         attention->backward();
     } else {
         usual.backward();
     }
-    ops.w.free(Tape::input);
+    ops.writer.free(Tape::input);
     if (ops.delays()) {
-        ops.w.beginWeights();
+        ops.writer.beginWeights();
         if (experts) {
             experts->writeDelayedGradients();
         }

@@ -20,8 +20,8 @@ private:
     void dropBranch();
 
     MegatronOps& m_ops;
-    TapeWriter& w;
-    const RankShape& c;
+    TapeWriter& m_writer;
+    const RankShape& m_shape;
     const std::int64_t m_tokens, m_fc1Bytes, m_activationBytes;
     MegatronOps::Norm m_norm;
     Tape::Slot m_fc1 = Tape::none, m_activation = Tape::none, m_dropoutMask = Tape::none;

@@ -10,8 +10,8 @@ MegatronModules::Storage MegatronModules::weightGradient(std::int64_t rows, std:
     if (m_ops.delays()) {
         return {};
     }
-    if (!c.fusesWeightGradients) {
-        return recorder.allocate(WeightGradient, rows * columns * c.element);
+    if (!m_shape.fusesWeightGradients) {
+        return recorder.allocate(WeightGradient, rows * columns * m_shape.element);
     }
     m_ops.placeholder(rows, columns);
     return {};
@@ -26,7 +26,7 @@ void MegatronModules::delay(Storage input, Storage outputGradient, const Linear&
 void MegatronModules::keepStream()
 {
     if (m_holdsStream) {
-        m_delayed.push_back({{}, recorder.allocate(ActivationGradient, c.boundaryBytes()), 0, 0, 0});
+        m_delayed.push_back({{}, recorder.allocate(ActivationGradient, m_shape.boundaryBytes()), 0, 0, 0});
     }
     m_holdsStream = false;
 }
@@ -44,37 +44,38 @@ void MegatronModules::writeDelayedGradients()
 
 MegatronModules::Tensor MegatronModules::norm(const Tensor& input, std::int64_t width)
 {
-    const Storage statistics = recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (c.element * width));
+    const Storage statistics
+        = recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (m_shape.element * width));
     return recorder.run({input}, NormOutput, input.bytes, {input.storage, statistics});
 }
 
 MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, const Linear& linear)
 {
-    const std::int64_t full = linear.tokens * linear.inputs * c.element;
-    const bool isSplit = c.sequenceShards > 1;
+    const std::int64_t full = linear.tokens * linear.inputs * m_shape.element;
+    const bool isSplit = m_shape.sequenceShards > 1;
     Storages saved;
     Storage read = input.storage;
     if (linear.hasNorm) {
         read = recorder.allocate(NormOutput, input.bytes);
         saved.push_back(input.storage);
         saved.push_back(
-            recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (c.element * linear.inputs)));
+            recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (m_shape.element * linear.inputs)));
     }
     if (linear.savesInput) {
         saved.push_back(read);
     }
     m_ops.gemm();
     Storage whole;
-    if (isSplit && c.isTransformerEngine) {
+    if (isSplit && m_shape.isTransformerEngine) {
         whole = recorder.allocate(GatheredInput, full);
     } else if (isSplit) {
         m_ops.growGlobalBuffer(full);
     }
     const Storage kept = m_ops.delays() && linear.savesInput ? read : Storage{};
-    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * c.element, std::move(saved),
+    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element, std::move(saved),
                         [this, linear, full, isSplit, kept](const Storages& outputs) {
                             Storage again;
-                            if (isSplit && linear.savesInput && c.isTransformerEngine) {
+                            if (isSplit && linear.savesInput && m_shape.isTransformerEngine) {
                                 again = recorder.allocate(GatheredInput, full);
                             } else if (isSplit && linear.savesInput) {
                                 m_ops.growGlobalBuffer(full);
@@ -87,7 +88,7 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
                             Storage gradient = recorder.allocate(ActivationGradient, full);
                             Storage weight;
                             if (isSplit) {
-                                Storage part = recorder.allocate(ActivationGradient, full / c.sequenceShards);
+                                Storage part = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
                                 weight = weightGradient(linear.outputs, linear.inputs);
                                 gradient = std::move(part);
                             } else {
@@ -96,7 +97,7 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
                             if (linear.hasNorm) {
                                 again = {};
                                 weight = {};
-                                gradient = recorder.allocate(ActivationGradient, full / c.sequenceShards);
+                                gradient = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
                             }
                             return Storages{gradient};
                         });
@@ -104,15 +105,15 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
 
 MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const Linear& linear)
 {
-    const std::int64_t full = linear.tokens * linear.outputs * c.element;
-    const bool isSplit = c.sequenceShards > 1;
+    const std::int64_t full = linear.tokens * linear.outputs * m_shape.element;
+    const bool isSplit = m_shape.sequenceShards > 1;
     m_ops.gemm();
     Storage product;
     if (isSplit) {
         product = recorder.allocate(linear.kind, full);
     }
     const Storage kept = m_ops.delays() ? input.storage : Storage{};
-    return recorder.run({input}, linear.kind, full / c.sequenceShards, {input.storage},
+    return recorder.run({input}, linear.kind, full / m_shape.sequenceShards, {input.storage},
                         [this, linear, full, isSplit, kept](const Storages& outputs) {
                             Storage whole;
                             if (isSplit) {
@@ -122,8 +123,8 @@ MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const 
                             if (m_ops.delays()) {
                                 delay(kept, whole ? whole : outputs.front(), linear);
                             }
-                            const Storage gradient
-                                = recorder.allocate(ActivationGradient, linear.tokens * linear.inputs * c.element);
+                            const Storage gradient = recorder.allocate(ActivationGradient,
+                                                                       linear.tokens * linear.inputs * m_shape.element);
                             const Storage weight = weightGradient(linear.outputs, linear.inputs);
                             return Storages{gradient};
                         });
@@ -134,7 +135,7 @@ MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const L
     const std::int64_t inputBytes = input.bytes;
     const Storage kept = m_ops.delays() ? input.storage : Storage{};
     m_ops.gemm();
-    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * c.element, {input.storage},
+    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element, {input.storage},
                         [this, linear, inputBytes, kept](const Storages& outputs) {
                             m_ops.gemm();
                             if (m_ops.delays()) {
@@ -149,7 +150,7 @@ MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const L
 MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::int64_t rows, std::int64_t width,
                                                     bool isFused, const Tensor* probabilities)
 {
-    const std::int64_t bytes = rows * width * c.element;
+    const std::int64_t bytes = rows * width * m_shape.element;
     if (isFused) { // fusions/fused_bias_swiglu.py, WeightedSwiGLUFunction: its inputs are all it keeps
         if (probabilities == nullptr) {
             return recorder.run({input}, ActivationOutput, bytes, {input.storage});
@@ -157,7 +158,7 @@ MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::in
         return recorder.run({input, *probabilities}, ActivationOutput, bytes, {input.storage, probabilities->storage});
     }
     Tensor result;
-    if (c.gates == 2) {
+    if (m_shape.gates == 2) {
         const Tensor gate = recorder.run({input}, ActivationOutput, bytes, {input.storage});
         result = recorder.run({gate, input}, ActivationOutput, bytes, {gate.storage, input.storage});
     } else {
@@ -167,29 +168,29 @@ MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::in
         return result;
     }
     const Storages factors{result.storage, probabilities->storage};
-    if (c.experts.probability <= c.element) {
+    if (m_shape.experts.probability <= m_shape.element) {
         return recorder.run({result, *probabilities}, ActivationOutput, bytes, factors);
     }
     // The product with wider probabilities is as wide, and cast back.
     const Tensor wide
-        = recorder.run({result, *probabilities}, ActivationOutput, rows * width * c.experts.probability, factors);
+        = recorder.run({result, *probabilities}, ActivationOutput, rows * width * m_shape.experts.probability, factors);
     result = {};
     return recorder.run({wide}, ActivationOutput, bytes);
 }
 
 MegatronModules::Tensor MegatronModules::mlp(const Tensor& input, std::int64_t width)
 {
-    const std::int64_t tokens = c.tokens();
-    Tensor wide = columnParallel(input, {tokens, c.hidden, c.gates * width, Fc1Output});
-    const bool isFused = c.gates == 2 || c.hasMlpBias;
+    const std::int64_t tokens = m_shape.tokens();
+    Tensor wide = columnParallel(input, {tokens, m_shape.hidden, m_shape.gates * width, Fc1Output});
+    const bool isFused = m_shape.gates == 2 || m_shape.hasMlpBias;
     const Tensor active = activation(wide, tokens, width, isFused);
     wide = {};
-    return rowParallel(active, {tokens, width, c.hidden, PartialOutput});
+    return rowParallel(active, {tokens, width, m_shape.hidden, PartialOutput});
 }
 
 MegatronModules::AttentionBytes MegatronModules::bytesOf(const Heads& heads) const
 {
-    const std::int64_t each = c.tokens() * c.element;
+    const std::int64_t each = m_shape.tokens() * m_shape.element;
     return {each * heads.queries * heads.keyDim, each * heads.keys * heads.keyDim, each * heads.keys * heads.valueDim,
             each * heads.queries * heads.valueDim};
 }
@@ -198,19 +199,20 @@ MegatronModules::Tensor MegatronModules::attend(const Tensor& query, const Tenso
                                                 const Heads& heads)
 {
     const auto run = [this, heads](const Tensors& qkv) {
-        return Tensors{c.context > 1 ? attendSplit(qkv[0], qkv[1], qkv[2], heads)
-                                     : attendUnsplit(qkv[0], qkv[1], qkv[2], heads)};
+        return Tensors{m_shape.context > 1 ? attendSplit(qkv[0], qkv[1], qkv[2], heads)
+                                           : attendUnsplit(qkv[0], qkv[1], qkv[2], heads)};
     };
-    return c.recomputesAttention ? recorder.checkpoint(run, {query, key, value}) : run({query, key, value}).front();
+    return m_shape.recomputesAttention ? recorder.checkpoint(run, {query, key, value})
+                                       : run({query, key, value}).front();
 }
 
 MegatronModules::Tensor MegatronModules::attendUnsplit(const Tensor& query, const Tensor& key, const Tensor& value,
                                                        const Heads& heads)
 {
-    if (c.kernel == AttentionKernel::Fused) {
+    if (m_shape.kernel == AttentionKernel::Fused) {
         return attendFused({query, key, value}, heads);
     }
-    if (c.kernel == AttentionKernel::Flash) {
+    if (m_shape.kernel == AttentionKernel::Flash) {
         return attendFlash({query, key, value}, heads);
     }
     return attendScores({query, key, value}, heads);
@@ -219,7 +221,8 @@ MegatronModules::Tensor MegatronModules::attendUnsplit(const Tensor& query, cons
 MegatronModules::Tensor MegatronModules::attendFused(const Tensors& qkv, const Heads& heads)
 {
     const AttentionBytes bytes = bytesOf(heads);
-    const Storage statistics = recorder.allocate(SoftmaxStatistics, 4 * c.microBatch * heads.queries * c.sequence);
+    const Storage statistics
+        = recorder.allocate(SoftmaxStatistics, 4 * m_shape.microBatch * heads.queries * m_shape.sequence);
     return recorder.runKeepingOutput(
         qkv, Context, bytes.context, {qkv[0].storage, qkv[1].storage, qkv[2].storage, statistics},
         [this, bytes, heads](const Storages&) {
@@ -228,7 +231,7 @@ MegatronModules::Tensor MegatronModules::attendFused(const Tensors& qkv, const H
                 const Storage packed = recorder.allocate(ActivationGradient, bytes.query + bytes.key + bytes.value);
                 gradients.assign(3, packed);
             }
-            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / c.element * 4);
+            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / m_shape.element * 4);
             if (!heads.isPacked) {
                 for (const std::int64_t size : {bytes.query, bytes.key, bytes.value}) {
                     gradients.push_back(recorder.allocate(ActivationGradient, size));
@@ -241,8 +244,9 @@ MegatronModules::Tensor MegatronModules::attendFused(const Tensors& qkv, const H
 MegatronModules::Tensor MegatronModules::attendFlash(Tensors qkv, const Heads& heads)
 {
     const AttentionBytes bytes = bytesOf(heads);
-    const Storage statistics = recorder.allocate(SoftmaxStatistics, 4 * c.microBatch * heads.queries * c.sequence);
-    if (c.microBatch > 1) {
+    const Storage statistics
+        = recorder.allocate(SoftmaxStatistics, 4 * m_shape.microBatch * heads.queries * m_shape.sequence);
+    if (m_shape.microBatch > 1) {
         qkv[0] = recorder.run({qkv[0]}, QkvCopies, bytes.query); // batch first
         qkv[1] = recorder.run({qkv[1]}, QkvCopies, bytes.key);
         qkv[2] = recorder.run({qkv[2]}, QkvCopies, bytes.value);
@@ -250,7 +254,7 @@ MegatronModules::Tensor MegatronModules::attendFlash(Tensors qkv, const Heads& h
     Tensor context = recorder.runKeepingOutput(
         qkv, Context, bytes.context, {qkv[0].storage, qkv[1].storage, qkv[2].storage, statistics},
         [this, bytes](const Storages&) {
-            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / c.element * 4);
+            const Storage sum = recorder.allocate(AttentionWorkspace, bytes.query / m_shape.element * 4);
             Storages gradients;
             for (const std::int64_t size : {bytes.query, bytes.key, bytes.value}) {
                 gradients.push_back(recorder.allocate(ActivationGradient, size));
@@ -258,25 +262,25 @@ MegatronModules::Tensor MegatronModules::attendFlash(Tensors qkv, const Heads& h
             return gradients;
         });
     qkv.clear();
-    return c.microBatch > 1 ? recorder.run({context}, ContextCopy, bytes.context) : context;
+    return m_shape.microBatch > 1 ? recorder.run({context}, ContextCopy, bytes.context) : context;
 }
 
 /// Transformer Engine's explicit scores (theory.md 3.2); every key head serves one query head here.
 MegatronModules::Tensor MegatronModules::attendScores(const Tensors& qkv, const Heads& heads)
 {
     const AttentionBytes bytes = bytesOf(heads);
-    const std::int64_t count = c.microBatch * heads.queries * c.sequence * c.sequence;
-    Storage empty = recorder.allocate(AttentionScores, count * c.element); // what baddbmm is handed
+    const std::int64_t count = m_shape.microBatch * heads.queries * m_shape.sequence * m_shape.sequence;
+    Storage empty = recorder.allocate(AttentionScores, count * m_shape.element); // what baddbmm is handed
     Tensor scores
-        = recorder.run({qkv[0], qkv[1]}, AttentionScores, count * c.element, {qkv[0].storage, qkv[1].storage});
+        = recorder.run({qkv[0], qkv[1]}, AttentionScores, count * m_shape.element, {qkv[0].storage, qkv[1].storage});
     empty = {};
     Tensor softmax
-        = recorder.runKeepingOutput({scores}, AttentionSoftmax, count * c.element, {}, TapeRecorder::passed());
+        = recorder.runKeepingOutput({scores}, AttentionSoftmax, count * m_shape.element, {}, TapeRecorder::passed());
     scores = {};
     Tensor dropped = softmax;
-    if (c.hasAttentionDropout) {
+    if (m_shape.hasAttentionDropout) {
         const Storage mask = recorder.allocate(DropoutMask, count);
-        dropped = recorder.run({softmax}, AttentionProbabilities, count * c.element, {mask});
+        dropped = recorder.run({softmax}, AttentionProbabilities, count * m_shape.element, {mask});
     }
     softmax = {};
     const Tensor context = recorder.run({dropped, qkv[2]}, Context, bytes.context, {dropped.storage, qkv[2].storage});

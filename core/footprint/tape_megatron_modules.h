@@ -29,17 +29,17 @@ public:
     };
 
     explicit MegatronModules(MegatronOps& ops)
-        : m_own(std::make_unique<TapeRecorder>(ops.w))
+        : m_own(std::make_unique<TapeRecorder>(ops.writer))
         , recorder(*m_own)
         , m_ops(ops)
-        , c(ops.c)
+        , m_shape(ops.shape)
     {
     }
     /// Part of what `shared` records.
     MegatronModules(MegatronOps& ops, TapeRecorder& shared)
         : recorder(shared)
         , m_ops(ops)
-        , c(ops.c)
+        , m_shape(ops.shape)
     {
     }
 
@@ -68,7 +68,7 @@ public:
     Storage weightGradient(std::int64_t rows, std::int64_t columns);
     /// Computes the weights' gradients that were delayed, in the order of the backward, and lets go of what they need.
     void writeDelayedGradients();
-    [[nodiscard]] std::int64_t statisticsBytes() const { return c.isRms ? 4 : 8; } ///< a row
+    [[nodiscard]] std::int64_t statisticsBytes() const { return m_shape.isRms ? 4 : 8; } ///< a row
 
 protected:
     /// Keeps what a weight's gradient needs for later.
@@ -78,7 +78,7 @@ protected:
 
     TapeRecorder& recorder;
     MegatronOps& m_ops;
-    const RankShape& c;
+    const RankShape& m_shape;
 
 private:
     /// Bytes of what attention reads and makes.

@@ -9,7 +9,7 @@ using enum TensorKind;
 MegatronModules::Tensor MegatronExperts::branch(const Tensor& input)
 {
     const auto mixing = [this](const Tensors& normed) { return Tensors{mixture(normed.front())}; };
-    if (!c.experts.recomputesLayer) {
+    if (!m_shape.experts.recomputesLayer) {
         return behindNorm(input, mixing);
     }
     return behindNorm(input,
@@ -18,22 +18,24 @@ MegatronModules::Tensor MegatronExperts::branch(const Tensor& input)
 
 MegatronModules::Tensor MegatronExperts::mixture(const Tensor& normed)
 {
-    const std::int64_t local = c.localTokens();
+    const std::int64_t local = m_shape.localTokens();
     Tensor shared;
-    if (c.experts.sharedFfn > 0) {
+    if (m_shape.experts.sharedFfn > 0) {
         const auto sharing
-            = [this](const Tensors& inputs) { return Tensors{mlp(inputs.front(), c.experts.sharedFfn)}; };
-        shared = c.experts.recomputesShared ? recorder.checkpoint(sharing, {normed}) : sharing({normed}).front();
+            = [this](const Tensors& inputs) { return Tensors{mlp(inputs.front(), m_shape.experts.sharedFfn)}; };
+        shared = m_shape.experts.recomputesShared ? recorder.checkpoint(sharing, {normed}) : sharing({normed}).front();
     }
     const Routing routing = route(normed);
-    const bool hasLatent = c.experts.latent > 0;
-    const Tensor tokens = hasLatent ? replicated(normed, {local, c.hidden, c.experts.latent, ExpertLatent}) : normed;
-    Tensor result = c.experts.dispatcher == ExpertShape::Dispatcher::AllGather ? dispatchGathered(tokens, routing)
-                                                                               : dispatchExchanged(tokens, routing);
+    const bool hasLatent = m_shape.experts.latent > 0;
+    const Tensor tokens
+        = hasLatent ? replicated(normed, {local, m_shape.hidden, m_shape.experts.latent, ExpertLatent}) : normed;
+    Tensor result = m_shape.experts.dispatcher == ExpertShape::Dispatcher::AllGather
+        ? dispatchGathered(tokens, routing)
+        : dispatchExchanged(tokens, routing);
     if (hasLatent) {
-        result = replicated(result, {local, c.experts.latent, c.hidden, ExpertLatent});
+        result = replicated(result, {local, m_shape.experts.latent, m_shape.hidden, ExpertLatent});
     }
-    if (c.experts.sharedFfn > 0) {
+    if (m_shape.experts.sharedFfn > 0) {
         result = recorder.run({result, shared}, PartialOutput, result.bytes, {}, TapeRecorder::passed(2));
     }
     return result;
@@ -42,18 +44,19 @@ MegatronModules::Tensor MegatronExperts::mixture(const Tensor& normed)
 /// moe/moe_utils.py, topk_routing_with_score_function: scores are fp32 whatever the logits are.
 MegatronExperts::Routing MegatronExperts::route(const Tensor& normed)
 {
-    const std::int64_t scores = c.localTokens() * c.experts.count, chosen = c.localTokens() * c.experts.topk;
+    const std::int64_t scores = m_shape.localTokens() * m_shape.experts.count,
+                       chosen = m_shape.localTokens() * m_shape.experts.topk;
     // Transformer Engine's product, in the local layers too (RouterGatingLinearFunction).
-    m_ops.w.ensure(gemmKey, GemmWorkspace, c.gemmWorkspace);
-    if (c.experts.overlapsCommunication) {
-        m_ops.w.ensure(overlapCublasKey, CublasWorkspace, c.cublasWorkspace); // of the stream beside
+    m_ops.writer.ensure(GemmKey, GemmWorkspace, m_shape.gemmWorkspace);
+    if (m_shape.experts.overlapsCommunication) {
+        m_ops.writer.ensure(OverlapCublasKey, CublasWorkspace, m_shape.cublasWorkspace); // of the stream beside
     }
-    Tensor logits = recorder.run({normed}, RouterScores, c.experts.probability * scores, {normed.storage});
+    Tensor logits = recorder.run({normed}, RouterScores, m_shape.experts.probability * scores, {normed.storage});
     Tensor weights = recorder.runKeepingOutput({logits}, RouterScores, 4 * scores);
     Routing routing;
     routing.indices = recorder.allocate(RouterScores, 8 * chosen);
     Tensor top = recorder.runKeepingOutput({weights}, RouterScores, 4 * chosen, {routing.indices});
-    routing.probabilities = recorder.run({top}, RouterScores, c.experts.probability * scores, {routing.indices});
+    routing.probabilities = recorder.run({top}, RouterScores, m_shape.experts.probability * scores, {routing.indices});
     routing.map = recorder.allocate(RoutingMap, scores);
     return routing;
 }
@@ -61,10 +64,10 @@ MegatronExperts::Routing MegatronExperts::route(const Tensor& normed)
 /// Every rank of the expert group gathers all tokens and keeps those of its experts.
 MegatronModules::Tensor MegatronExperts::dispatchGathered(const Tensor& tokens, const Routing& routing)
 {
-    const ExpertShape& e = c.experts;
+    const ExpertShape& e = m_shape.experts;
     const std::int64_t group = e.tensor * e.ranks;
-    const std::int64_t all = c.localTokens() * group, rows = e.rows(c.localTokens());
-    const std::int64_t rowBytes = width() * c.element;
+    const std::int64_t all = m_shape.localTokens() * group, rows = e.rows(m_shape.localTokens());
+    const std::int64_t rowBytes = width() * m_shape.element;
     Storage map = routing.map;
     Tensor probabilities = routing.probabilities, gathered = tokens;
     if (group > 1) {
@@ -86,22 +89,22 @@ MegatronModules::Tensor MegatronExperts::dispatchGathered(const Tensor& tokens, 
     if (group == 1) {
         return result;
     }
-    if (e.probability > c.element) {
+    if (e.probability > m_shape.element) {
         result = recorder.run({result}, UnsortedTokens, all * width() * 4);
-        result = recorder.run({result}, ReturnedTokens, c.localTokens() * width() * 4);
+        result = recorder.run({result}, ReturnedTokens, m_shape.localTokens() * width() * 4);
     }
-    return recorder.run({result}, ReturnedTokens, c.localTokens() * rowBytes);
+    return recorder.run({result}, ReturnedTokens, m_shape.localTokens() * rowBytes);
 }
 
 /// Permuted and dispatched tokens are variables of the layer's forward and stay until it returns.
 MegatronModules::Tensor MegatronExperts::dispatchExchanged(const Tensor& tokens, const Routing& routing)
 {
-    const ExpertShape& e = c.experts;
-    const std::int64_t local = c.localTokens();
+    const ExpertShape& e = m_shape.experts;
+    const std::int64_t local = m_shape.localTokens();
     const std::int64_t rows = e.rows(local);
     const std::int64_t exchangedRows = rows / e.tensor; // before the gather over expert tensor parallelism
     const std::int64_t sentRows = e.padsToCapacity ? exchangedRows : local * e.topk;
-    const std::int64_t rowBytes = width() * c.element;
+    const std::int64_t rowBytes = width() * m_shape.element;
     const Storage map = recorder.allocate(SortIndex, e.fusesPermutation ? 4 * local * (2 * e.count + 1) : 8 * sentRows);
     const Tensor permuted = recorder.run({tokens}, PermutedTokens, sentRows * rowBytes, {map});
     const Storage probabilityMap = e.fusesPermutation ? map : recorder.allocate(SortIndex, 8 * sentRows);
@@ -132,17 +135,17 @@ MegatronModules::Tensor MegatronExperts::dispatchExchanged(const Tensor& tokens,
 
 MegatronModules::Tensor MegatronExperts::combineExchanged(Tensor output, std::int64_t rows, std::int64_t exchangedRows)
 {
-    const ExpertShape& e = c.experts;
+    const ExpertShape& e = m_shape.experts;
     Tensor result = output; // `output` is still a variable until the rows are back in order
     if (e.local > 1) {
-        result = recorder.run({result}, UnsortedTokens, rows * width() * c.element);
+        result = recorder.run({result}, UnsortedTokens, rows * width() * m_shape.element);
     }
-    if (e.tensor > 1 && e.probability > c.element) {
+    if (e.tensor > 1 && e.probability > m_shape.element) {
         result = recorder.run({result}, UnsortedTokens, rows * width() * 4);
         result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * 4);
-        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * c.element);
+        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * m_shape.element);
     } else if (e.tensor > 1) {
-        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * c.element);
+        result = recorder.run({result}, UnsortedTokens, exchangedRows * width() * m_shape.element);
     }
     return result;
 }
@@ -150,8 +153,8 @@ MegatronModules::Tensor MegatronExperts::combineExchanged(Tensor output, std::in
 /// One call for all local experts (TEGroupedMLP), or one after the other and joined (SequentialMLP).
 MegatronModules::Tensor MegatronExperts::experts(const Tensor& tokens, const Tensor& probabilities, std::int64_t rows)
 {
-    const std::int64_t local = c.experts.local;
-    if (c.experts.isGrouped || local == 1) {
+    const std::int64_t local = m_shape.experts.local;
+    if (m_shape.experts.isGrouped || local == 1) {
         return expertGroup(tokens, probabilities, rows, local);
     }
     Tensors outputs;
@@ -160,16 +163,16 @@ MegatronModules::Tensor MegatronExperts::experts(const Tensor& tokens, const Ten
         // Their inputs are views of one tensor.
         outputs.push_back(expertGroup(tokens, probabilities, each, 1));
     }
-    return recorder.run(outputs, ExpertOutput, rows * width() * c.element);
+    return recorder.run(outputs, ExpertOutput, rows * width() * m_shape.element);
 }
 
 MegatronModules::Tensor MegatronExperts::expertGroup(const Tensor& tokens, const Tensor& probabilities,
                                                      std::int64_t rows, std::int64_t count)
 {
-    const ExpertShape& e = c.experts;
-    Tensor wide = expertLinear(tokens, {rows, width(), c.gates * e.ffn, count, Fc1Output});
+    const ExpertShape& e = m_shape.experts;
+    Tensor wide = expertLinear(tokens, {rows, width(), m_shape.gates * e.ffn, count, Fc1Output});
     const auto activate = [this, rows](const Tensors& inputs) {
-        return Tensors{activation(inputs[0], rows, c.experts.ffn, c.experts.fusesActivation, &inputs[1])};
+        return Tensors{activation(inputs[0], rows, m_shape.experts.ffn, m_shape.experts.fusesActivation, &inputs[1])};
     };
     TapeRecorder::Discarded active;
     if (e.recomputesActivation) {
@@ -186,9 +189,9 @@ MegatronModules::Tensor MegatronExperts::expertGroup(const Tensor& tokens, const
 void MegatronExperts::expertWorkspaces()
 {
     m_ops.gemm();
-    if (c.experts.isGrouped && c.isTransformerEngine) {
+    if (m_shape.experts.isGrouped && m_shape.isTransformerEngine) {
         // One workspace for each of four streams (TE cpp_extensions/gemm.py).
-        m_ops.w.ensure(groupedGemmKey, GemmWorkspace, 4 * c.gemmWorkspace);
+        m_ops.writer.ensure(GroupedGemmKey, GemmWorkspace, 4 * m_shape.gemmWorkspace);
     }
 }
 
@@ -196,18 +199,18 @@ MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const
 {
     expertWorkspaces();
     const Storage kept = m_ops.delays() ? input.storage : Storage{};
-    return recorder.run({input}, linear.kind, linear.rows * linear.outputs * c.element, {input.storage},
+    return recorder.run({input}, linear.kind, linear.rows * linear.outputs * m_shape.element, {input.storage},
                         [this, linear, kept](const Storages& outputs) {
                             expertWorkspaces();
                             if (m_ops.delays()) {
                                 // The shapes of one expert's weight are those of the placeholder.
-                                const std::int64_t weights = c.fusesWeightGradients ? 1 : linear.count;
+                                const std::int64_t weights = m_shape.fusesWeightGradients ? 1 : linear.count;
                                 delay(kept, outputs.front(), {linear.rows, linear.inputs, weights * linear.outputs});
                             }
                             const Storage gradient
-                                = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * c.element);
+                                = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * m_shape.element);
                             Storage weight;
-                            if (c.fusesWeightGradients && !m_ops.delays()) {
+                            if (m_shape.fusesWeightGradients && !m_ops.delays()) {
                                 m_ops.placeholder(linear.outputs, linear.inputs);
                             } else {
                                 weight = weightGradient(linear.count * linear.outputs, linear.inputs);

@@ -46,12 +46,12 @@ private:
 
 void PredictingHead::forward()
 {
-    Tensors states{norm(recorder.borrowed(Tape::input, c.boundaryBytes()), c.hidden)};
-    for (std::int64_t depth = 0; depth < c.predictors; ++depth) {
+    Tensors states{norm(recorder.borrowed(Tape::input, m_shape.boundaryBytes()), m_shape.hidden)};
+    for (std::int64_t depth = 0; depth < m_shape.predictors; ++depth) {
         states.push_back(predict(states.back()));
     }
     const auto count = states.size();
-    Tensor all = recorder.run(states, HeadStates, c.boundaryBytes() * static_cast<std::int64_t>(count), {},
+    Tensor all = recorder.run(states, HeadStates, m_shape.boundaryBytes() * static_cast<std::int64_t>(count), {},
                               TapeRecorder::passed(count));
     Tensors parts = recorder.split(all, count);
     states.clear();
@@ -63,7 +63,7 @@ void PredictingHead::forward()
     }
     logits = {};
     losses.insert(losses.begin(), loss(parts[0], logits));
-    m_loss = recorder.run(losses, LossTerms, c.tokens() * 4, {}, TapeRecorder::passed(count)).id;
+    m_loss = recorder.run(losses, LossTerms, m_shape.tokens() * 4, {}, TapeRecorder::passed(count)).id;
 }
 
 void PredictingHead::backward()
@@ -84,93 +84,99 @@ void PredictingHead::writeWeights()
 /// The words one place further on, as the embedding of the model looks them up.
 MegatronModules::Tensor PredictingHead::embedding()
 {
-    const std::int64_t full = m_ops.streamBytes(c.tokens());
+    const std::int64_t full = m_ops.streamBytes(m_shape.tokens());
     const Tensor words = recorder.run({}, EmbeddingTemporary, full, {}, [this](const Storages&) {
-        if (!c.isFrozen) {
-            const Storage weight = recorder.allocate(WeightGradient, c.vocab * c.hidden * c.element); // never fused
+        if (!m_shape.isFrozen) {
+            const Storage weight
+                = recorder.allocate(WeightGradient, m_shape.vocab * m_shape.hidden * m_shape.element); // never fused
         }
         return Storages{};
     });
     Tensor stream = recorder.run({words}, EmbeddingTemporary, full); // [b, s, h] to [s, b, h]
-    if (c.sequenceShards > 1) {
-        stream = recorder.run({stream}, EmbeddingTemporary, c.boundaryBytes());
+    if (m_shape.sequenceShards > 1) {
+        stream = recorder.run({stream}, EmbeddingTemporary, m_shape.boundaryBytes());
     }
-    if (c.hasHiddenDropout) {
-        const Storage mask = recorder.allocate(DropoutMask, c.localTokens() * c.hidden);
-        stream = recorder.run({stream}, EmbeddingTemporary, c.boundaryBytes(), {mask});
+    if (m_shape.hasHiddenDropout) {
+        const Storage mask = recorder.allocate(DropoutMask, m_shape.localTokens() * m_shape.hidden);
+        stream = recorder.run({stream}, EmbeddingTemporary, m_shape.boundaryBytes(), {mask});
     }
     return stream;
 }
 
 MegatronModules::Tensor PredictingHead::predict(const Tensor& states)
 {
-    Tensor words = norm(embedding(), c.hidden);
-    Tensor before = norm(states, c.hidden);
-    Tensor both = recorder.run({words, before}, NormOutput, 2 * c.boundaryBytes());
+    Tensor words = norm(embedding(), m_shape.hidden);
+    Tensor before = norm(states, m_shape.hidden);
+    Tensor both = recorder.run({words, before}, NormOutput, 2 * m_shape.boundaryBytes());
     words = before = {};
-    Tensor stream = columnParallel(both, {c.tokens(), 2 * c.hidden, c.hidden / c.tensor, PartialOutput});
+    Tensor stream
+        = columnParallel(both, {m_shape.tokens(), 2 * m_shape.hidden, m_shape.hidden / m_shape.tensor, PartialOutput});
     both = {};
-    if (c.tensor > 1) {
-        stream = recorder.run({stream}, PartialOutput, m_ops.streamBytes(c.tokens()));
+    if (m_shape.tensor > 1) {
+        stream = recorder.run({stream}, PartialOutput, m_ops.streamBytes(m_shape.tokens()));
     }
-    if (c.sequenceShards > 1) {
-        stream = recorder.run({stream}, ResidualStream, c.boundaryBytes());
+    if (m_shape.sequenceShards > 1) {
+        stream = recorder.run({stream}, ResidualStream, m_shape.boundaryBytes());
     }
     const auto run = [this](const Tensors& inputs) { return Tensors{layer(inputs.front())}; };
-    stream = c.checkpointGroup > 0 ? recorder.checkpoint(run, {stream}) : layer(stream);
-    return norm(stream, c.hidden);
+    stream = m_shape.checkpointGroup > 0 ? recorder.checkpoint(run, {stream}) : layer(stream);
+    return norm(stream, m_shape.hidden);
 }
 
 MegatronModules::Tensor PredictingHead::layer(const Tensor& stream)
 {
-    const Tensor attended = c.latentAttention.isPresent() ? m_latent.addTo(stream) : m_attention.addTo(stream);
-    return c.experts.hasLayer(c.layers - 1) ? m_experts.addTo(attended) : m_dense.addTo(attended);
+    const Tensor attended = m_shape.latentAttention.isPresent() ? m_latent.addTo(stream) : m_attention.addTo(stream);
+    return m_shape.experts.hasLayer(m_shape.layers - 1) ? m_experts.addTo(attended) : m_dense.addTo(attended);
 }
 
 /// An output layer and its loss; `logits` is a variable of the caller's.
 MegatronModules::Tensor PredictingHead::loss(const Tensor& states, Tensor& logits)
 {
-    const std::int64_t full = m_ops.streamBytes(c.tokens());
+    const std::int64_t full = m_ops.streamBytes(m_shape.tokens());
     const auto growBuffer = [this, full] {
-        if (c.sequenceShards > 1) {
+        if (m_shape.sequenceShards > 1) {
             m_ops.growGlobalBuffer(full);
         }
     };
     growBuffer();
     m_ops.cublas();
-    const Storage kept = c.isFrozen ? Storage{} : states.storage;
-    logits = recorder.run(
-        {states}, Logits, c.tokens() * c.vocab * c.element, {kept}, [this, kept, full](const Storages& outputs) {
-            m_ops.cublas();
-            if (m_ops.delays()) {
-                delay(kept, outputs.front(), {c.tokens(), c.hidden, c.vocab}, c.sequenceShards > 1 ? full : 0);
-            }
-            Storage gradient = recorder.allocate(ActivationGradient, full);
-            const Storage weight = c.isFrozen ? Storage{} : weightGradient(c.vocab, c.hidden);
-            if (c.sequenceShards > 1) {
-                gradient = recorder.allocate(ActivationGradient, c.boundaryBytes());
-            }
-            return Storages{gradient};
-        });
+    const Storage kept = m_shape.isFrozen ? Storage{} : states.storage;
+    logits = recorder.run({states}, Logits, m_shape.tokens() * m_shape.vocab * m_shape.element, {kept},
+                          [this, kept, full](const Storages& outputs) {
+                              m_ops.cublas();
+                              if (m_ops.delays()) {
+                                  delay(kept, outputs.front(), {m_shape.tokens(), m_shape.hidden, m_shape.vocab},
+                                        m_shape.sequenceShards > 1 ? full : 0);
+                              }
+                              Storage gradient = recorder.allocate(ActivationGradient, full);
+                              const Storage weight
+                                  = m_shape.isFrozen ? Storage{} : weightGradient(m_shape.vocab, m_shape.hidden);
+                              if (m_shape.sequenceShards > 1) {
+                                  gradient = recorder.allocate(ActivationGradient, m_shape.boundaryBytes());
+                              }
+                              return Storages{gradient};
+                          });
     Storages saved{softmaxOf(logits)};
     for (int i = 0; i < 2; ++i) {
-        saved.push_back(recorder.allocate(LossTerms, c.tokens() * 8));
+        saved.push_back(recorder.allocate(LossTerms, m_shape.tokens() * 8));
     }
-    const bool isInPlace = c.element == 4 || c.fusedLoss == FusedLoss::InPlace;
+    const bool isInPlace = m_shape.element == 4 || m_shape.fusedLoss == FusedLoss::InPlace;
     const Storage gradient = isInPlace ? saved.front() : Storage{};
-    return recorder.run({logits}, LossTerms, c.tokens() * 8, std::move(saved), [this, gradient](const Storages&) {
-        return Storages{gradient ? gradient : recorder.allocate(LogitsGradient, c.tokens() * c.vocab * c.element)};
+    return recorder.run({logits}, LossTerms, m_shape.tokens() * 8, std::move(saved), [this, gradient](const Storages&) {
+        return Storages{gradient
+                            ? gradient
+                            : recorder.allocate(LogitsGradient, m_shape.tokens() * m_shape.vocab * m_shape.element)};
     });
 }
 
 MegatronModules::Storage PredictingHead::softmaxOf(const Tensor& logits)
 {
-    const std::int64_t bytes = c.tokens() * c.vocab * 4;
+    const std::int64_t bytes = m_shape.tokens() * m_shape.vocab * 4;
     Storage softmax = logits.storage;
-    if (c.element < 4 && c.fusedLoss != FusedLoss::InPlace) {
+    if (m_shape.element < 4 && m_shape.fusedLoss != FusedLoss::InPlace) {
         softmax = recorder.allocate(LogitsSoftmax, bytes);
     }
-    if (c.fusedLoss == FusedLoss::Native) {
+    if (m_shape.fusedLoss == FusedLoss::Native) {
         softmax = recorder.allocate(LogitsSoftmax, bytes);
     }
     return softmax;
@@ -185,12 +191,12 @@ void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool ha
     ops.declareStream(c.sequence);
     PredictingHead head(ops);
     head.forward();
-    ops.w.beginBackward(Tape::none);
+    ops.writer.beginBackward(Tape::none);
     head.backward();
-    ops.w.allocateInto(Tape::gradient, ActivationGradient, c.boundaryBytes());
-    ops.w.free(Tape::input);
+    ops.writer.allocateInto(Tape::gradient, ActivationGradient, c.boundaryBytes());
+    ops.writer.free(Tape::input);
     if (ops.delays()) {
-        ops.w.beginWeights();
+        ops.writer.beginWeights();
         head.writeWeights();
     }
 

@@ -14,56 +14,56 @@ bool SlotList::contains(Tape::Slot slot) const
 
 void MegatronOps::declareStream(std::int64_t sequence)
 {
-    const std::int64_t bytes = streamBytes(c.microBatch * sequence / c.sequenceShards);
-    w.declare(Tape::input, ResidualStream, bytes);
-    w.declare(Tape::gradient, ActivationGradient, bytes);
+    const std::int64_t bytes = streamBytes(shape.microBatch * sequence / shape.sequenceShards);
+    writer.declare(Tape::input, ResidualStream, bytes);
+    writer.declare(Tape::gradient, ActivationGradient, bytes);
 }
 
 void MegatronOps::cublas()
 {
-    w.ensure(w.isBackward() ? cublasBackwardKey : cublasForwardKey, CublasWorkspace, c.cublasWorkspace);
+    writer.ensure(writer.isBackward() ? CublasBackwardKey : CublasForwardKey, CublasWorkspace, shape.cublasWorkspace);
 }
 
 void MegatronOps::gemm()
 {
-    if (!c.isTransformerEngine) {
+    if (!shape.isTransformerEngine) {
         cublas();
         return;
     }
-    w.ensure(gemmKey, GemmWorkspace, c.gemmWorkspace);
-    if (c.overlapsTensorParallel) {
+    writer.ensure(GemmKey, GemmWorkspace, shape.gemmWorkspace);
+    if (shape.overlapsTensorParallel) {
         // A second workspace for the user-buffer streams, three of them (TE cpp_extensions/gemm.py).
-        w.ensure(userBufferKey, GemmWorkspace, 3 * c.gemmWorkspace);
+        writer.ensure(UserBufferKey, GemmWorkspace, 3 * shape.gemmWorkspace);
     }
 }
 
 Tape::Slot MegatronOps::linear(TensorKind kind, std::int64_t bytes, bool hasBias)
 {
     gemm();
-    if (c.isTransformerEngine) {
-        return w.allocate(kind, bytes);
+    if (shape.isTransformerEngine) {
+        return writer.allocate(kind, bytes);
     }
-    const Tape::Slot product = w.allocate(kind, bytes);
+    const Tape::Slot product = writer.allocate(kind, bytes);
     if (!hasBias) {
         return product;
     }
-    const Tape::Slot biased = w.allocate(kind, bytes);
-    w.free(product);
+    const Tape::Slot biased = writer.allocate(kind, bytes);
+    writer.free(product);
     return biased;
 }
 
 MegatronOps::Gradients MegatronOps::linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns)
 {
-    if (!c.isTransformerEngine) {
+    if (!shape.isTransformerEngine) {
         cublas();
     }
     Gradients gradients;
-    gradients.input = w.allocate(ActivationGradient, inputBytes);
-    if (c.isFrozen || c.delaysWeightGradients) {
+    gradients.input = writer.allocate(ActivationGradient, inputBytes);
+    if (shape.isFrozen || shape.delaysWeightGradients) {
         return gradients;
     }
-    if (!c.fusesWeightGradients) {
-        gradients.weight = w.allocate(WeightGradient, rows * columns * c.element);
+    if (!shape.fusesWeightGradients) {
+        gradients.weight = writer.allocate(WeightGradient, rows * columns * shape.element);
     } else {
         placeholder(rows, columns);
     }
@@ -76,10 +76,10 @@ void MegatronOps::delayedGradient(std::int64_t rows, std::int64_t columns, std::
         growGlobalBuffer(gatheredBytes);
     }
     gemm();
-    if (c.fusesWeightGradients) {
+    if (shape.fusesWeightGradients) {
         placeholder(rows, columns);
     } else {
-        w.free(w.allocate(WeightGradient, rows * columns * c.element));
+        writer.free(writer.allocate(WeightGradient, rows * columns * shape.element));
     }
 }
 
@@ -89,7 +89,7 @@ void MegatronOps::writeDelayedGradients()
         if (delayed.rows > 0) {
             delayedGradient(delayed.rows, delayed.columns, delayed.gatheredBytes);
         }
-        w.free(delayed.input, delayed.outputGradient);
+        writer.free(delayed.input, delayed.outputGradient);
     }
     m_delayed.clear();
 }
@@ -97,8 +97,8 @@ void MegatronOps::writeDelayedGradients()
 void MegatronOps::dropInput(Tape::Slot& slot)
 {
     // A linear layer keeps its input for the weight's gradient only (theory.md 3.7).
-    if (c.isFrozen) {
-        w.free(slot);
+    if (shape.isFrozen) {
+        writer.free(slot);
         slot = Tape::none;
     }
 }
@@ -106,19 +106,19 @@ void MegatronOps::dropInput(Tape::Slot& slot)
 void MegatronOps::placeholder(std::int64_t rows, std::int64_t columns)
 {
     // TE module/base.py, get_dummy_wgrad: one cached tensor per weight shape.
-    if (c.keepsPlaceholderGradients) {
-        w.ensure(placeholderKey(rows, columns), PlaceholderGradients, rows * columns * c.element);
+    if (shape.keepsPlaceholderGradients) {
+        writer.ensure(placeholderKey(rows, columns), PlaceholderGradients, rows * columns * shape.element);
     }
 }
 
 Tape::Slot MegatronOps::gather(std::int64_t tokens)
 {
-    return c.sequenceShards > 1 ? w.allocate(GatheredInput, streamBytes(tokens)) : Tape::none;
+    return shape.sequenceShards > 1 ? writer.allocate(GatheredInput, streamBytes(tokens)) : Tape::none;
 }
 
 Tape::Slot MegatronOps::gatherInput(std::int64_t tokens)
 {
-    if (c.isTransformerEngine || c.sequenceShards == 1) {
+    if (shape.isTransformerEngine || shape.sequenceShards == 1) {
         return gather(tokens);
     }
     growGlobalBuffer(streamBytes(tokens));
@@ -127,32 +127,32 @@ Tape::Slot MegatronOps::gatherInput(std::int64_t tokens)
 
 Tape::Slot MegatronOps::scatter(Tape::Slot full, TensorKind kind, std::int64_t tokens)
 {
-    if (c.sequenceShards == 1) {
+    if (shape.sequenceShards == 1) {
         return full;
     }
-    const Tape::Slot part = w.allocate(kind, streamBytes(tokens / c.sequenceShards));
-    w.free(full);
+    const Tape::Slot part = writer.allocate(kind, streamBytes(tokens / shape.sequenceShards));
+    writer.free(full);
     return part;
 }
 
 MegatronOps::Norm MegatronOps::norm(std::int64_t rows, std::int64_t width, bool feedsGemm)
 {
     Norm result;
-    result.output = w.allocate(NormOutput, rows * width * (feedsGemm && c.usesFp8 ? 1 : c.element));
-    for (int i = 0; i < (c.isRms ? 1 : 2); ++i) {
-        result.statistics.add(w.allocate(NormStatistics, rows * 4));
+    result.output = writer.allocate(NormOutput, rows * width * (feedsGemm && shape.usesFp8 ? 1 : shape.element));
+    for (int i = 0; i < (shape.isRms ? 1 : 2); ++i) {
+        result.statistics.add(writer.allocate(NormStatistics, rows * 4));
     }
     return result;
 }
 
 Tape::Slot MegatronOps::quantised(Tape::Slot slot, std::int64_t elements, bool isKept)
 {
-    if (!c.usesFp8) {
+    if (!shape.usesFp8) {
         return slot;
     }
-    const Tape::Slot copy = w.allocate(Fp8Inputs, elements);
+    const Tape::Slot copy = writer.allocate(Fp8Inputs, elements);
     if (!isKept) {
-        w.free(slot);
+        writer.free(slot);
     }
     return copy;
 }
@@ -160,9 +160,9 @@ Tape::Slot MegatronOps::quantised(Tape::Slot slot, std::int64_t elements, bool i
 std::pair<Tape::Slot, Tape::Slot> MegatronOps::addResidual(Tape::Slot branch, std::int64_t rows)
 {
     // The mask comes first: the hole a freed tensor leaves is then filled by it (theory_dense.md rule 26).
-    const Tape::Slot mask = c.hasHiddenDropout ? w.allocate(DropoutMask, rows * c.hidden) : Tape::none;
-    const Tape::Slot stream = w.allocate(ResidualStream, streamBytes(rows));
-    w.free(branch);
+    const Tape::Slot mask = shape.hasHiddenDropout ? writer.allocate(DropoutMask, rows * shape.hidden) : Tape::none;
+    const Tape::Slot stream = writer.allocate(ResidualStream, streamBytes(rows));
+    writer.free(branch);
     return {stream, mask};
 }
 
@@ -171,20 +171,20 @@ Tape::Slot MegatronOps::rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput
 {
     Tape::Slot dropped = Tape::none;
     if (mask != Tape::none) {
-        dropped = w.allocate(ActivationGradient, streamBytes(tokens / c.sequenceShards));
-        w.free(mask);
+        dropped = writer.allocate(ActivationGradient, streamBytes(tokens / shape.sequenceShards));
+        writer.free(mask);
     }
     const Tape::Slot gathered = gather(tokens);
-    const Gradients gradients = linearBackward(inputBytes, c.hidden, columns);
+    const Gradients gradients = linearBackward(inputBytes, shape.hidden, columns);
     if (delays()) {
         // What reached the layer as its output's gradient stays: gathered, behind the dropout, or the stream's own.
         const Tape::Slot outputGradient = gathered != Tape::none ? gathered : dropped;
-        w.free(gathered != Tape::none ? dropped : Tape::none);
+        writer.free(gathered != Tape::none ? dropped : Tape::none);
         m_holdsStream = outputGradient == Tape::none;
-        m_delayed.push_back({savedInput, outputGradient, c.hidden, columns, 0});
+        m_delayed.push_back({savedInput, outputGradient, shape.hidden, columns, 0});
         return gradients.input;
     }
-    w.free(gathered, dropped, savedInput, gradients.weight);
+    writer.free(gathered, dropped, savedInput, gradients.weight);
     return gradients.input;
 }
 
@@ -192,31 +192,31 @@ void MegatronOps::normLinearBackward(const Norm& norm, std::int64_t tokens, std:
                                      Tape::Slot outputGradient)
 {
     const Tape::Slot gathered = gatherInput(tokens);
-    Gradients gradients = linearBackward(streamBytes(tokens), rows, c.hidden);
+    Gradients gradients = linearBackward(streamBytes(tokens), rows, shape.hidden);
     if (delays()) {
         // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
         const bool isGathered = gathered != Tape::none;
-        const std::int64_t again = c.sequenceShards > 1 && !isGathered ? streamBytes(tokens) : 0;
-        m_delayed.push_back({isGathered ? gathered : norm.output, outputGradient, rows, c.hidden, again});
+        const std::int64_t again = shape.sequenceShards > 1 && !isGathered ? streamBytes(tokens) : 0;
+        m_delayed.push_back({isGathered ? gathered : norm.output, outputGradient, rows, shape.hidden, again});
         gradients.input = scatter(gradients.input, ActivationGradient, tokens);
-        const Tape::Slot added = w.allocate(ActivationGradient, streamBytes(tokens / c.sequenceShards));
-        w.free(gradients.input, isGathered ? norm.output : Tape::none);
-        w.freeAll(norm.statistics);
+        const Tape::Slot added = writer.allocate(ActivationGradient, streamBytes(tokens / shape.sequenceShards));
+        writer.free(gradients.input, isGathered ? norm.output : Tape::none);
+        writer.freeAll(norm.statistics);
         if (m_holdsStream) {
             // The sum is a new tensor, since the gradient it is added to is still needed.
             m_delayed.push_back({Tape::none, added, 0, 0, 0});
             m_holdsStream = false;
         } else {
-            w.free(added);
+            writer.free(added);
         }
         return;
     }
-    w.free(gathered, outputGradient);
+    writer.free(gathered, outputGradient);
     gradients.input = scatter(gradients.input, ActivationGradient, tokens);
-    const Tape::Slot added = w.allocate(ActivationGradient, streamBytes(tokens / c.sequenceShards));
-    w.free(gradients.input, norm.output);
-    w.freeAll(norm.statistics);
-    w.free(gradients.weight, added);
+    const Tape::Slot added = writer.allocate(ActivationGradient, streamBytes(tokens / shape.sequenceShards));
+    writer.free(gradients.input, norm.output);
+    writer.freeAll(norm.statistics);
+    writer.free(gradients.weight, added);
 }
 
 } // namespace headroom

@@ -40,13 +40,13 @@ private:
 
 /// Keys of persistent storages; weights' placeholders use rows and columns.
 enum : std::uint64_t {
-    cublasForwardKey = 1,
-    cublasBackwardKey,
-    gemmKey,
-    userBufferKey,
-    globalBufferKey,
-    groupedGemmKey,
-    overlapCublasKey
+    CublasForwardKey = 1,
+    CublasBackwardKey,
+    GemmKey,
+    UserBufferKey,
+    GlobalBufferKey,
+    GroupedGemmKey,
+    OverlapCublasKey
 };
 constexpr std::uint64_t placeholderKey(std::int64_t rows, std::int64_t columns)
 {
@@ -74,16 +74,16 @@ public:
         Tape::Slot weight = Tape::none; ///< without fusion: lives until the hook of its parameter ran
     };
 
-    MegatronOps(const RankShape& shape, Tape& tape, PersistentStorages& persistents)
-        : c(shape)
-        , w(tape, persistents)
+    MegatronOps(const RankShape& rank, Tape& tape, PersistentStorages& persistents)
+        : shape(rank)
+        , writer(tape, persistents)
     {
     }
 
     void cublas(); ///< PyTorch's workspace of the thread that runs now: one for forward, one for backward
     void gemm(); ///< the workspaces of a matrix product of a transformer layer
     /// Megatron's buffer for what its own layers gather; it keeps its largest size.
-    void growGlobalBuffer(std::int64_t bytes) { w.grow(globalBufferKey, TensorKind::GlobalBuffer, bytes); }
+    void growGlobalBuffer(std::int64_t bytes) { writer.grow(GlobalBufferKey, TensorKind::GlobalBuffer, bytes); }
     /// A GEMM of a transformer layer; local layers add their bias out of place.
     Tape::Slot linear(TensorKind kind, std::int64_t bytes, bool hasBias = false);
     Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns);
@@ -91,7 +91,7 @@ public:
     void delayedGradient(std::int64_t rows, std::int64_t columns, std::int64_t gatheredBytes);
     /// The pass of the weights' gradients: everything delayed, in the order of the backward.
     void writeDelayedGradients();
-    [[nodiscard]] bool delays() const { return c.delaysWeightGradients && !c.isFrozen; }
+    [[nodiscard]] bool delays() const { return shape.delaysWeightGradients && !shape.isFrozen; }
     /// After a linear layer's forward: what it read, unless its weight is trained.
     void dropInput(Tape::Slot& slot);
     void placeholder(std::int64_t rows, std::int64_t columns);
@@ -113,10 +113,10 @@ public:
     void normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows, Tape::Slot outputGradient);
     /// The residual stream that flows in, and its gradient.
     void declareStream(std::int64_t sequence);
-    [[nodiscard]] std::int64_t streamBytes(std::int64_t rows) const { return rows * c.hidden * c.element; }
+    [[nodiscard]] std::int64_t streamBytes(std::int64_t rows) const { return rows * shape.hidden * shape.element; }
 
-    const RankShape& c;
-    TapeWriter w;
+    const RankShape& shape;
+    TapeWriter writer;
 
 private:
     std::vector<DelayedGradient> m_delayed;

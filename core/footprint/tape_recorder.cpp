@@ -39,7 +39,7 @@ void TapeRecorder::release(std::size_t entry)
 {
     Entry& storage = m_entries[entry];
     if (--storage.owners == 0 && !storage.isBorrowed) {
-        w.free(storage.slot);
+        m_writer.free(storage.slot);
         storage.slot = Tape::none;
     }
 }
@@ -52,7 +52,7 @@ TapeRecorder::Tensor TapeRecorder::borrowed(Tape::Slot slot, std::int64_t bytes)
 
 TapeRecorder::Storage TapeRecorder::allocate(TensorKind kind, std::int64_t bytes)
 {
-    m_entries.push_back({w.allocate(kind, bytes), 0, false});
+    m_entries.push_back({m_writer.allocate(kind, bytes), 0, false});
     return Storage(*this, m_entries.size() - 1);
 }
 
@@ -189,7 +189,7 @@ void TapeRecorder::discard(const Discarded& discarded, const Tensor& consumed)
     Storages emptied;
     for (const Tensor& output : discarded.outputs) {
         Entry& entry = m_entries[output.storage.m_entry];
-        w.free(entry.slot);
+        m_writer.free(entry.slot);
         entry.slot = Tape::none;
         emptied.push_back(output.storage);
     }

@@ -57,7 +57,7 @@ public:
     struct Discarded;
 
     explicit TapeRecorder(TapeWriter& writer)
-        : w(writer)
+        : m_writer(writer)
     {
     }
     TapeRecorder(const TapeRecorder&) = delete;
@@ -97,7 +97,7 @@ public:
     /// For an output that is a variable no longer.
     void backward(int output, Storage gradient);
 
-    TapeWriter& w;
+    TapeWriter& m_writer;
 
 private:
     struct Entry

@@ -150,9 +150,9 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
 
 std::int64_t blockBytes(std::int64_t bytes)
 {
-    constexpr std::int64_t MiB = std::int64_t{1} << 20;
-    const std::int64_t segment = roundUp(bytes, 2 * MiB);
-    return bytes >= 10 * MiB && segment - bytes <= MiB ? segment : roundUp(bytes, 512);
+    constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+    const std::int64_t segment = roundUp(bytes, 2 * mebibyte);
+    return bytes >= 10 * mebibyte && segment - bytes <= mebibyte ? segment : roundUp(bytes, 512);
 }
 
 StageState stageState(const ModelProgram& program, const StageProgram& stage)

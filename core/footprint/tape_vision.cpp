@@ -73,15 +73,15 @@ void writePatches(const RankShape& shape, const VisionTower& tower, PersistentSt
 {
     MegatronOps ops(shape, piece.tape, persistents);
     // No input: the pixels come from the loader.
-    ops.w.declare(Tape::gradient, ActivationGradient, ops.streamBytes(shape.tokens()));
+    ops.writer.declare(Tape::gradient, ActivationGradient, ops.streamBytes(shape.tokens()));
     constexpr std::int64_t channels = 3;
     const std::int64_t patchElements = channels * tower.temporalPatch * tower.patch * tower.patch;
     const std::int64_t bytes = ops.streamBytes(shape.tokens());
-    const Tape::Slot pixels = ops.w.allocate(Batch, shape.tokens() * patchElements * shape.element);
-    Tape::Slot stream = ops.w.allocate(ResidualStream, bytes);
+    const Tape::Slot pixels = ops.writer.allocate(Batch, shape.tokens() * patchElements * shape.element);
+    Tape::Slot stream = ops.writer.allocate(ResidualStream, bytes);
     if (tower.learnedPositions || tower.classToken) {
-        const Tape::Slot sum = ops.w.allocate(ResidualStream, bytes);
-        ops.w.free(stream);
+        const Tape::Slot sum = ops.writer.allocate(ResidualStream, bytes);
+        ops.writer.free(stream);
         stream = sum;
     }
     MegatronOps::Norm norm;
@@ -90,13 +90,13 @@ void writePatches(const RankShape& shape, const VisionTower& tower, PersistentSt
         norm = ops.norm(shape.tokens(), shape.hidden, false);
         stream = norm.output;
     }
-    ops.w.beginBackward(stream);
+    ops.writer.beginBackward(stream);
     if (stream != before) {
-        ops.w.free(before);
-        ops.w.freeAll(norm.statistics);
+        ops.writer.free(before);
+        ops.writer.freeAll(norm.statistics);
     }
-    ops.w.free(ops.w.allocate(WeightGradient, patchElements * shape.hidden * shape.element));
-    ops.w.free(pixels, Tape::gradient);
+    ops.writer.free(ops.writer.allocate(WeightGradient, patchElements * shape.hidden * shape.element));
+    ops.writer.free(pixels, Tape::gradient);
 
     piece.parameters = {patchElements * shape.hidden};
     if (tower.patchBias) {
@@ -117,7 +117,7 @@ void writeProjector(const RankShape& shape, const VisionTower& tower, const Proj
                     PersistentStorages& persistents, Piece& piece)
 {
     MegatronOps ops(shape, piece.tape, persistents);
-    TapeWriter& w = ops.w;
+    TapeWriter& w = ops.writer;
     const std::vector<std::int64_t> widths = widthsOf(projector);
     const std::int64_t rows = shape.microBatch * projector.tokens;
     w.declare(Tape::input, ResidualStream, ops.streamBytes(shape.tokens()));
