@@ -8,6 +8,7 @@
 #include "config/yaml_tree.h"
 
 #include <algorithm>
+#include <ranges>
 #include <span>
 
 namespace headroom {
@@ -356,8 +357,8 @@ Result<std::string> Splicer::apply(Steps steps, const std::string& bytes)
         return tl::unexpected(insertions.error());
     }
     std::string result = bytes;
-    for (auto insertion = insertions->rbegin(); insertion != insertions->rend(); ++insertion) {
-        result.replace(insertion->begin, insertion->end - insertion->begin, insertion->text);
+    for (const auto& insertion : std::views::reverse(*insertions)) {
+        result.replace(insertion.begin, insertion.end - insertion.begin, insertion.text);
     }
     return result;
 }

@@ -56,7 +56,7 @@ Text reasonOf(int error)
 Result<std::string> readAll(int file, std::size_t limit, const std::string& name)
 {
     std::string bytes;
-    std::array<char, 65536> buffer;
+    std::array<char, 65536> buffer{};
     while (bytes.size() <= limit) {
         const ssize_t count = ::read(file, buffer.data(), buffer.size());
         if (count < 0 && errno == EINTR) {

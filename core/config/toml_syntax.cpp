@@ -106,7 +106,7 @@ Setting TomlReader::place(const toml::node& node, const std::string& path) const
     setting.line = static_cast<std::int64_t>(node.source().begin.line);
     const std::string_view raw = m_text.substr(setting.begin, setting.end - setting.begin);
     if (const auto* text = node.as_string()) {
-        const bool isLong = raw.starts_with("\"\"\"") || raw.starts_with("'''");
+        const bool isLong = raw.starts_with(R"(""")") || raw.starts_with("'''");
         setting.text = text->get();
         setting.style = isLong      ? ScalarStyle::MultiLine
             : raw.starts_with('\'') ? ScalarStyle::SingleQuoted

@@ -25,15 +25,17 @@ public:
     std::int64_t place(std::int64_t bytes)
     {
         const std::int64_t size = roundUp(std::max<std::int64_t>(bytes, 1), 512);
-        if (m_areExpandable || size <= MiB) {
+        if (m_areExpandable || size <= mebibyte) {
             return size;
         }
         const auto found = m_free.lower_bound(size);
-        const std::int64_t block = found != m_free.end() ? *found : size < 10 * MiB ? 20 * MiB : roundUp(size, 2 * MiB);
+        const std::int64_t block = found != m_free.end() ? *found
+            : size < 10 * mebibyte                       ? 20 * mebibyte
+                                                         : roundUp(size, 2 * mebibyte);
         if (found != m_free.end()) {
             m_free.erase(found);
         }
-        if (block - size <= MiB) {
+        if (block - size <= mebibyte) {
             return block;
         }
         m_free.insert(block - size);
@@ -43,7 +45,7 @@ public:
     void addFree(std::int64_t bytes) { m_free.insert(bytes); }
 
 private:
-    static constexpr std::int64_t MiB = std::int64_t{1} << 20;
+    static constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
     static constexpr std::int64_t roundUp(std::int64_t value, std::int64_t unit)
     {
         return (value + unit - 1) / unit * unit;

@@ -35,7 +35,7 @@ void addRises(const std::vector<Tape::Event>& events, Rise& usual, Rise& first)
 {
     std::int64_t now = 0, made = 0;
     std::uint64_t seen = 0;
-    std::array<std::int64_t, 64> there; // valid where seen
+    std::array<std::int64_t, 64> there; // NOLINT(cppcoreguidelines-pro-type-member-init): valid where seen
     for (std::size_t i = 0; i < events.size(); ++i) {
         const Tape::Event& event = events[i];
         std::int64_t replaced = 0;
