@@ -4,6 +4,7 @@
 #include "charts/peaks_chart.h"
 #include "charts/peaks_plot.h"
 #include "ui/chart_data.h"
+#include "ui/shown_chart.h"
 #include "workspace/view_state.h"
 
 #include <QApplication>
@@ -12,11 +13,8 @@
 namespace headroom::test {
 
 /// A PeaksChart on the screen, and where things are on it.
-struct ShownPeaks
+struct ShownPeaks : ShownChart<PeaksChart, PeaksPlot>
 {
-    PeaksChart chart;
-    PeaksPlot* plot = chart.findChild<PeaksPlot*>();
-
     explicit ShownPeaks(Run run)
     {
         chart.resize(1000, 420);
@@ -27,14 +25,9 @@ struct ShownPeaks
     [[nodiscard]] bool isReady()
     {
         return QTest::qWaitForWindowExposed(&chart) && QTest::qWaitFor([this] { return !chart.isPreparing(); })
-            && (plot->replot(QCustomPlot::rpImmediateRefresh), true);
+            && ShownChart::isReady();
     }
-    [[nodiscard]] QCPAxis* steps() const { return plot->axisRect()->axis(QCPAxis::atBottom); }
-    [[nodiscard]] QCPAxis* bytes() const { return plot->axisRect()->axis(QCPAxis::atLeft); }
-    [[nodiscard]] QPoint pixel(double step, double gib) const
-    {
-        return {qRound(steps()->coordToPixel(step)), qRound(bytes()->coordToPixel(gib))};
-    }
+    [[nodiscard]] QCPAxis* steps() const { return horizontal(); }
     void wheel(QPoint at, int angle) const
     {
         QWheelEvent event(at, plot->mapToGlobal(at), QPoint(), QPoint(0, angle), Qt::NoButton, Qt::NoModifier,
@@ -49,14 +42,6 @@ struct ShownPeaks
                 return plot->graph(i);
         }
         return nullptr;
-    }
-    [[nodiscard]] QString valueOf(const QString& name) const
-    {
-        for (const ReadoutItem::Row& row : plot->readout()->rows()) {
-            if (row.name == name)
-                return row.value;
-        }
-        return {};
     }
 };
 

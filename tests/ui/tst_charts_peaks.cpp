@@ -4,8 +4,6 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QLocale>
-#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -23,14 +21,7 @@ class TestChartsPeaks : public QObject
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        // Of the offscreen platform, not of ours.
-        QTest::failOnWarning(
-            QRegularExpression(QStringLiteral("^(?!This plugin does not support propagateSizeHints)")));
-        QLocale::setDefault(QLocale::c());
-        applyTheme(*qApp, ThemeChoice::Light);
-    }
+    void init() { test::prepareChartTest(); }
     void readoutHoldsLast_data();
     void readoutHoldsLast();
     void startsAtThePeak();

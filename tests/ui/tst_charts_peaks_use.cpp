@@ -5,8 +5,6 @@
 #include "ui/shown_peaks.h"
 
 #include <QAbstractButton>
-#include <QLocale>
-#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -20,14 +18,7 @@ class TestChartsPeaksUse : public QObject
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        // Of the offscreen platform, not of ours.
-        QTest::failOnWarning(
-            QRegularExpression(QStringLiteral("^(?!This plugin does not support propagateSizeHints)")));
-        QLocale::setDefault(QLocale::c());
-        applyTheme(*qApp, ThemeChoice::Light);
-    }
+    void init() { test::prepareChartTest(); }
     void thePointerFindsTheSpike();
     void wheelZoomsAboutThePointer();
     void keysZoomMoveAndGoBack();

@@ -3,12 +3,11 @@
 #include "charts/stages_plot.h"
 #include "theme/theme.h"
 #include "ui/chart_data.h"
+#include "ui/shown_chart.h"
 #include "workspace/view_state.h"
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QLocale>
-#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -35,32 +34,9 @@ Footprint deep(int stages)
     return test::footprintOf(components);
 }
 
-struct Shown
+struct Shown : test::ShownChart<StagesChart, StagesPlot>
 {
-    StagesChart chart;
-    StagesPlot* plot = chart.findChild<StagesPlot*>();
-
     Shown() { chart.resize(1000, 420); }
-
-    [[nodiscard]] bool isReady()
-    {
-        chart.show();
-        return QTest::qWaitForWindowExposed(&chart) && (plot->replot(QCustomPlot::rpImmediateRefresh), true);
-    }
-    [[nodiscard]] QCPAxis* stages() const { return plot->axisRect()->axis(QCPAxis::atBottom); }
-    [[nodiscard]] QCPAxis* bytes() const { return plot->axisRect()->axis(QCPAxis::atLeft); }
-    [[nodiscard]] QPoint pixel(double stage, double gib) const
-    {
-        return {qRound(stages()->coordToPixel(stage)), qRound(bytes()->coordToPixel(gib))};
-    }
-    [[nodiscard]] QString valueOf(const QString& name) const
-    {
-        for (const ReadoutItem::Row& row : plot->readout()->rows()) {
-            if (row.name == name)
-                return row.value;
-        }
-        return {};
-    }
 };
 
 } // namespace
@@ -70,14 +46,7 @@ class TestChartsStages : public QObject
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        // Of the offscreen platform, not of ours.
-        QTest::failOnWarning(
-            QRegularExpression(QStringLiteral("^(?!This plugin does not support propagateSizeHints)")));
-        QLocale::setDefault(QLocale::c());
-        applyTheme(*qApp, ThemeChoice::Light);
-    }
+    void init() { test::prepareChartTest(); }
     void drawsComponentsInStackingOrder();
     void totalsAreRedAboveCapacity();
     void everythingIsInSight();
@@ -146,7 +115,7 @@ void TestChartsStages::everythingIsInSight()
     shown.chart.setFootprint(now, &before);
     QVERIFY(shown.isReady());
     QVERIFY(shown.bytes()->range().upper > 94); // the outline
-    QVERIFY(shown.stages()->range().contains(1)); // the baseline had a stage more
+    QVERIFY(shown.horizontal()->range().contains(1)); // the baseline had a stage more
     shown.chart.setMeasured({gib(100)});
     QVERIFY(shown.bytes()->range().upper > 100);
     shown.chart.setCapacity(gib(141));
@@ -273,12 +242,13 @@ void TestChartsStages::manyStagesAreReadable()
         shown.chart.setFootprint(deep(count));
         QVERIFY(shown.isReady());
         const QFontMetricsF metrics(shown.plot->smallFont());
-        const QVector<double> ticks = shown.stages()->tickVector();
-        const QVector<QString> labels = shown.stages()->tickVectorLabels();
+        const QVector<double> ticks = shown.horizontal()->tickVector();
+        const QVector<QString> labels = shown.horizontal()->tickVectorLabels();
         QVERIFY(!labels.isEmpty());
         QVERIFY(labels.first().endsWith(QLatin1Char('0')));
         for (qsizetype i = 1; i < ticks.size(); ++i) {
-            const double room = shown.stages()->coordToPixel(ticks[i]) - shown.stages()->coordToPixel(ticks[i - 1]);
+            const double room
+                = shown.horizontal()->coordToPixel(ticks[i]) - shown.horizontal()->coordToPixel(ticks[i - 1]);
             QVERIFY2(room > metrics.horizontalAdvance(labels[i]), qPrintable(labels[i]));
         }
     }

@@ -2,11 +2,10 @@
 #include "charts/timeline_chart.h"
 #include "charts/timeline_plot.h"
 #include "theme/theme.h"
+#include "ui/shown_chart.h"
 #include "workspace/view_state.h"
 
 #include <QApplication>
-#include <QLocale>
-#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -49,37 +48,15 @@ std::shared_ptr<const StepTimeline> twoMicroBatches(double spike = 0)
     return timeline;
 }
 
-struct Shown
+struct Shown : test::ShownChart<TimelineChart, TimelinePlot>
 {
-    TimelineChart chart;
-    TimelinePlot* plot = chart.findChild<TimelinePlot*>();
-
     Shown() { chart.resize(900, 420); }
 
-    [[nodiscard]] bool isReady()
-    {
-        chart.show();
-        return QTest::qWaitForWindowExposed(&chart) && (plot->replot(QCustomPlot::rpImmediateRefresh), true);
-    }
-    [[nodiscard]] QCPAxis* work() const { return plot->axisRect()->axis(QCPAxis::atBottom); }
-    [[nodiscard]] QCPAxis* bytes() const { return plot->axisRect()->axis(QCPAxis::atLeft); }
-    [[nodiscard]] QPoint pixel(double position, double gib) const
-    {
-        return {qRound(work()->coordToPixel(position)), qRound(bytes()->coordToPixel(gib))};
-    }
     [[nodiscard]] QPoint stripPixel(double position) const
     {
-        return {qRound(work()->coordToPixel(position)), plot->axisRect()->bottom() + ScheduleStrip::gap + 3};
+        return {qRound(horizontal()->coordToPixel(position)), plot->axisRect()->bottom() + ScheduleStrip::gap + 3};
     }
     [[nodiscard]] QColor colorAt(QPoint pixel) const { return plot->grab().toImage().pixelColor(pixel); }
-    [[nodiscard]] QString valueOf(const QString& name) const
-    {
-        for (const ReadoutItem::Row& row : plot->readout()->rows()) {
-            if (row.name == name)
-                return row.value;
-        }
-        return {};
-    }
 };
 
 } // namespace
@@ -89,13 +66,7 @@ class TestChartsTimeline : public QObject
     Q_OBJECT
 
 private slots:
-    void init()
-    {
-        QTest::failOnWarning(
-            QRegularExpression(QStringLiteral("^(?!This plugin does not support propagateSizeHints)")));
-        QLocale::setDefault(QLocale::c());
-        applyTheme(*qApp, ThemeChoice::Light);
-    }
+    void init() { test::prepareChartTest(); }
     void drawsComponentsOverTheStrip();
     void aNarrowPeakIsSeen();
     void cursorReadsTheSpan();
@@ -271,7 +242,7 @@ void TestChartsTimeline::zoomSurvivesANewTimeline()
     shown.chart.range().setRange({4, 12});
     shown.chart.setTimeline(0, twoMicroBatches(1));
     QCOMPARE(shown.chart.range().range(), (StepRange{4, 12}));
-    QCOMPARE(shown.work()->range().lower, 4.0);
+    QCOMPARE(shown.horizontal()->range().lower, 4.0);
     QVERIFY(shown.chart.caption().startsWith(QStringLiteral("Peak 47.0 GiB in forward of micro-batch 2")));
 }
 
