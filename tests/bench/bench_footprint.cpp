@@ -15,14 +15,7 @@ using namespace headroom;
 int main(int argc, char** argv)
 {
     const double seconds = argc > 1 ? parseReal(argv[1]).value_or(2.0) : 2.0;
-    TrainingPlan plan = test::planOf({{"parallel.tp", "8"},
-                                      {"parallel.pp", "4"},
-                                      {"parallel.dp", "8"},
-                                      {"parallel.sp", "true"},
-                                      {"shard.dist_opt", "true"},
-                                      {"precision.recipe", "megatron-bf16"},
-                                      {"batch.accum", "16"}},
-                                     test::llama2Of70B());
+    TrainingPlan plan = test::llama2Of70BOverStages();
     Footprint footprint;
     std::int64_t estimates = 0;
     std::int64_t check = 0;

@@ -36,14 +36,7 @@ template <class Work> double rate(double seconds, std::int64_t batch, Work&& wor
 int main(int argc, char** argv)
 {
     const double seconds = argc > 1 ? parseReal(argv[1]).value_or(2.0) : 2.0;
-    TrainingPlan plan = test::planOf({{"parallel.tp", "8"},
-                                      {"parallel.pp", "4"},
-                                      {"parallel.dp", "8"},
-                                      {"parallel.sp", "true"},
-                                      {"shard.dist_opt", "true"},
-                                      {"precision.recipe", "megatron-bf16"},
-                                      {"batch.accum", "16"}},
-                                     test::llama2Of70B());
+    TrainingPlan plan = test::llama2Of70BOverStages();
     bool isFine = true;
     std::int64_t check = 0;
     InstantEstimator estimator;

@@ -61,6 +61,19 @@ inline TrainingPlan llama2Of70B()
                    {"batch.micro", "1"}});
 }
 
+/// What the benches measure by: TP 8 with sequence parallelism, PP 4, eight replicas.
+inline TrainingPlan llama2Of70BOverStages()
+{
+    return planOf({{"parallel.tp", "8"},
+                   {"parallel.pp", "4"},
+                   {"parallel.dp", "8"},
+                   {"parallel.sp", "true"},
+                   {"shard.dist_opt", "true"},
+                   {"precision.recipe", "megatron-bf16"},
+                   {"batch.accum", "16"}},
+                  llama2Of70B());
+}
+
 inline TrainingPlan llama3Of8B()
 {
     return planOf({{"model.layers", "32"},
