@@ -4,6 +4,7 @@
 #include "cli/cli_fixture.h"
 
 #include <QDir>
+#include <QDirIterator>
 #include <QRegularExpression>
 #include <QSet>
 
@@ -56,6 +57,7 @@ private slots:
     void linksLead();
     void pathsExist();
     void presetsExist();
+    void namesAreInTheWindow();
 
 private:
     QString allHelp();
@@ -163,6 +165,25 @@ void TestDocs::presetsExist()
     known.sort();
     told.sort();
     QCOMPARE(told, known);
+}
+
+/// What README sets in italics is written on the window, or is a sample.
+void TestDocs::namesAreInTheWindow()
+{
+    QString window = read(QStringLiteral("resources/samples/index.yaml"));
+    for (QDirIterator files(source.filePath(QStringLiteral("ui")), {QStringLiteral("*.cpp")}, QDir::Files,
+                            QDirIterator::Subdirectories);
+         files.hasNext();) {
+        window += read(files.next());
+    }
+    window.remove(u'&');
+    const QStringList names
+        = found(read(QStringLiteral("README.md")), QStringLiteral("(?<!\\*)\\*([A-Z][^*\\n]+)\\*(?!\\*)"));
+    QVERIFY(names.size() > 5);
+    for (const QString& name : names) {
+        QVERIFY2(window.contains(u'"' + name + u'"') || window.contains(QStringLiteral("title: ") + name),
+                 qPrintable(name));
+    }
 }
 
 QTEST_GUILESS_MAIN(TestDocs)
