@@ -307,8 +307,10 @@ private:
     }
 
     /// Megatron 2.4 keeps the fp32 main gradients until the next step replaces them and, through main_grad, the last
-    /// 16-bit gradients until the next reduction: 20 bytes a parameter between steps, 22 in backward. DeepSpeed's fp16
-    /// optimizer makes a list of fp32 gradients and its flat copy in the step (24); ZeRO-1 the flat 16-bit share and
+    /// 16-bit gradients until the next reduction: 20 bytes a parameter between steps, 22 in backward. DeepSpeed makes
+    /// its moments before the first step (initialize_optimizer_states). Its fp16 optimizer makes a list of fp32
+    /// gradients and its flat copy in the step (24); the one it takes for optimizers that it does not know as fused,
+    /// until 2021 also Apex's, the list alone (20; runtime/fp16/unfused_optimizer.py); ZeRO-1 the flat 16-bit share and
     /// its fp32 copy, and the bucket of a reduction; its bf16 optimizer accumulates in whole fp32 gradients.
     void fillState(StageProgram& stage)
     {
@@ -327,8 +329,9 @@ private:
             add(tensors.resident, Parameters, elements * c.element / (zero == 3 ? c.optimizerShards : 1));
             if (!isSharded) {
                 add(tensors.resident, Master, elements * c.master);
-                add(tensors.created, Moments, elements * c.firstMoment);
-                add(tensors.created, Moments, elements * c.secondMoment);
+                auto& moments = m_isPlain ? tensors.created : tensors.resident;
+                add(moments, Moments, elements * c.firstMoment);
+                add(moments, Moments, elements * c.secondMoment);
             }
             if (hasWholeGradients) {
                 add(tensors.resident, Gradients, elements * 4);
@@ -354,7 +357,7 @@ private:
             if (zero == 1) { // makes the bucket for the reduction and drops it
                 add(tensors.temporaries, ReduceBuffer, std::min(reduceBucket, all) * c.element);
             }
-        } else if (!m_isPlain && !hasWholeGradients) {
+        } else if (!m_isPlain && !hasWholeGradients && m_plan.optimizer.impl.value != "for-loop") {
             add(tensors.temporaries, OptimizerTemporary, all * 4);
         }
     }

@@ -51,7 +51,7 @@ constexpr std::array bars{
     Bar{"LitGPT", 0.085},
     Bar{"Megatron-LM fork (VocabularyParallelism, MLSys 2025 artifact)", 0.026},
     Bar{"ms-swift (transformers backend, DeepSpeed zero3)", 0.046},
-    Bar{"Megatron-DeepSpeed 3D", 0.051, 0, "one run; how many communicators hold buffers is not known"},
+    Bar{"Megatron-DeepSpeed 3D", 0.051},
     Bar{"torchtitan (run for comparison)", 0.03},
 };
 

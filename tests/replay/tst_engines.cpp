@@ -21,6 +21,8 @@ private slots:
     void fallsBack_data();
     void fallsBack();
     void internEvoClipsCopies();
+    void deepSpeedSteps_data();
+    void deepSpeedSteps();
 };
 
 /// theory.md 2.6: of the distributed optimizer's 6 + 12/d bytes the 12/d go, as far as they are offloaded.
@@ -126,6 +128,40 @@ void TestEngines::internEvoClipsCopies()
     options.steps = 2;
     const StageReplay replay = replayStage(program, program.stages.front(), options);
     QVERIFY(replay.peakReserved.value - replay.peakAllocated.value >= copies);
+}
+
+void TestEngines::deepSpeedSteps_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<int>("bytes");
+    QTest::newRow("fused: a list of fp32 gradients and its flat copy") << QByteArray() << 24;
+    QTest::newRow("weight by weight: the list alone") << QByteArray("optimizer.impl=for-loop") << 20;
+}
+
+/// DeepSpeed without ZeRO, runtime/fp16/fused_optimizer.py and unfused_optimizer.py: 14 bytes a weight from the start,
+/// gradients 2, in the step 4 or 8 more, in the first step as in every other.
+void TestEngines::deepSpeedSteps()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(int, bytes);
+    const TrainingPlan plan = planOf(
+        "model.layers=64 model.hidden=8192 model.ffn=32768 model.heads=32 model.vocab=50257 model.gated_mlp=false "
+        "model.layer_norm=true model.attn_bias=true model.mlp_bias=true model.tied_embeddings=true model.rope=false "
+        "model.learned_positions=true model.max_pos=1024 batch.micro=1 batch.accum=64 batch.seq=1024 parallel.tp=4 "
+        "parallel.pp=16 recompute.enabled=true recompute.granularity=full precision.recipe=megatron-fp16 "
+        "implementation.profile=deepspeed-pipeline "
+        + settings);
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    QVERIFY2(built.has_value(), built ? "" : built.error().english().c_str());
+    const StageProgram& stage = program.stages[14]; // few micro-batches in flight: its peak is the step
+    for (const int steps : {1, 3}) {
+        ReplayOptions options;
+        options.steps = steps;
+        const auto peak = static_cast<double>(replayStage(program, stage, options).peakAllocated.value);
+        const double perWeight = peak / static_cast<double>(parameterCount(program, stage));
+        QVERIFY2(perWeight >= bytes && perWeight < bytes + 0.2, std::to_string(perWeight).c_str());
+    }
 }
 
 QTEST_APPLESS_MAIN(TestEngines)
