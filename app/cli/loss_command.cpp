@@ -145,7 +145,7 @@ void addLoss(CLI::App& app, int& exitCode)
 {
     CLI::App* command = app.add_subcommand("loss", "whether two runs' losses agree, and if not, what sets them apart");
     const auto options = std::make_shared<Options>();
-    command->add_option("FILE", options->files, "two files of JSON lines, {\"step\": 1, \"loss\": 2.5}, or logs")
+    command->add_option("FILE", options->files, R"(two files of JSON lines, {"step": 1, "loss": 2.5}, or logs)")
         ->required()
         ->expected(2);
     command

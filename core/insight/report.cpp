@@ -49,6 +49,7 @@ private:
     std::vector<std::vector<std::string>>& table(const std::vector<const char*>& titles)
     {
         std::vector<std::string> header;
+        header.reserve(titles.size());
         for (const char* title : titles) {
             header.push_back(*title == '\0' ? std::string{} : m_wording(Text{title}));
         }

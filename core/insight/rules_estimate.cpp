@@ -62,6 +62,7 @@ void endStageFuller(const Situation& situation, std::vector<Finding>& findings)
     const std::size_t last = stages.size() - 1;
     const std::size_t fullest = situation.footprint->fullestStage;
     std::vector<Bytes> peaks;
+    peaks.reserve(stages.size());
     for (const StageFootprint& stage : stages) {
         peaks.push_back(stage.peakAllocated);
     }

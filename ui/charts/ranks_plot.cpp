@@ -199,8 +199,8 @@ void RanksPlot::setNumbers()
         if (record == PeakGrid::none)
             continue;
         const Bytes bytes{m_run->allocatedBytes[static_cast<std::size_t>(record)]};
-        m_numbers[i]->position->setCoords(static_cast<double>(i % m_grid->columns),
-                                          static_cast<double>(i / m_grid->columns));
+        const std::size_t row = i / m_grid->columns, column = i % m_grid->columns;
+        m_numbers[i]->position->setCoords(static_cast<double>(column), static_cast<double>(row));
         m_numbers[i]->setText(bytesText(bytes, 1));
         m_numbers[i]->setFont(smallFont());
         const QColor below = colorOf(bytes);

@@ -102,7 +102,7 @@ int ChannelsModel::rowCount(const QModelIndex& parent) const
 
 int ChannelsModel::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : columnCountOf;
+    return parent.isValid() ? 0 : ColumnCount;
 }
 
 Qt::ItemFlags ChannelsModel::flags(const QModelIndex& index) const
@@ -209,7 +209,7 @@ QVariant ChannelsModel::sortKey(const Row& row, int column) const
 
 QVariant ChannelsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    if (orientation != Qt::Horizontal || section < 0 || section >= columnCountOf) {
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) {
         return {};
     }
     if (role == Qt::TextAlignmentRole) {

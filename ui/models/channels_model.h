@@ -20,7 +20,7 @@ class ChannelsModel : public QAbstractTableModel
     Q_OBJECT
 
 public:
-    enum Column { Phase, Rank, Kind, Peak, Step, columnCountOf };
+    enum Column { Phase, Rank, Kind, Peak, Step, ColumnCount };
     enum Role { SortRole = Qt::UserRole, SearchRole };
 
     explicit ChannelsModel(ViewState& view, QObject* parent = nullptr);

@@ -44,7 +44,7 @@ int PeaksModel::rowCount(const QModelIndex& parent) const
 
 int PeaksModel::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : columnCountOf;
+    return parent.isValid() ? 0 : ColumnCount;
 }
 
 QVariant PeaksModel::data(const QModelIndex& index, int role) const
@@ -122,7 +122,7 @@ QVariant PeaksModel::sortKey(const Row& row, const Record& record, int column)
 
 QVariant PeaksModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    if (orientation != Qt::Horizontal || section < 0 || section >= columnCountOf) {
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) {
         return {};
     }
     if (role == Qt::TextAlignmentRole) {

@@ -17,7 +17,7 @@ class PeaksModel : public QAbstractTableModel
     Q_OBJECT
 
 public:
-    enum Column { What, Phase, Allocated, Reserved, Step, Rank, Place, columnCountOf };
+    enum Column { What, Phase, Allocated, Reserved, Step, Rank, Place, ColumnCount };
     enum Role { SortRole = Qt::UserRole, RecordRole };
 
     explicit PeaksModel(QObject* parent = nullptr);

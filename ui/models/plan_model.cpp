@@ -128,7 +128,7 @@ void PlanModel::setPlans(const TrainingPlan& plan, const TrainingPlan& original)
             row.isAsked = row.value.isEmpty() && (isNeeded || isUnclear);
         }
         const QModelIndex group = index(static_cast<int>(at), 0);
-        emit dataChanged(index(0, 0, group), index(rowCount(group) - 1, columnCountOf - 1, group));
+        emit dataChanged(index(0, 0, group), index(rowCount(group) - 1, ColumnCount - 1, group));
     }
 }
 
@@ -202,7 +202,7 @@ int PlanModel::rowCount(const QModelIndex& parent) const
 
 int PlanModel::columnCount(const QModelIndex& /*parent*/) const
 {
-    return columnCountOf;
+    return ColumnCount;
 }
 
 const PlanModel::Row* PlanModel::rowAt(const QModelIndex& index) const

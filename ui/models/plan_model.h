@@ -16,7 +16,7 @@ class PlanModel : public QAbstractItemModel
     Q_OBJECT
 
 public:
-    enum Column { Name, Value, InEffect, From, columnCountOf };
+    enum Column { Name, Value, InEffect, From, ColumnCount };
     enum Role { FieldRole = Qt::UserRole, IsStatedRole, IsAskedRole };
 
     explicit PlanModel(QObject* parent = nullptr);

@@ -66,7 +66,7 @@ int ProblemsModel::rowCount(const QModelIndex& parent) const
 
 int ProblemsModel::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : columnCountOf;
+    return parent.isValid() ? 0 : ColumnCount;
 }
 
 QVariant ProblemsModel::data(const QModelIndex& index, int role) const

@@ -15,7 +15,7 @@ class ProblemsModel : public QAbstractTableModel
     Q_OBJECT
 
 public:
-    enum Column { Level, Place, Sentence, columnCountOf };
+    enum Column { Level, Place, Sentence, ColumnCount };
     enum Role { SortRole = Qt::UserRole };
 
     explicit ProblemsModel(QObject* parent = nullptr);

@@ -102,7 +102,7 @@ void TermsModel::announceValues(const QModelIndex& parent)
     if (rows == 0) {
         return;
     }
-    emit dataChanged(index(0, 0, parent), index(rows - 1, columnCountOf - 1, parent));
+    emit dataChanged(index(0, 0, parent), index(rows - 1, ColumnCount - 1, parent));
     for (int row = 0; row < rows; ++row) {
         announceValues(index(row, 0, parent));
     }
@@ -138,7 +138,7 @@ int TermsModel::rowCount(const QModelIndex& parent) const
 
 int TermsModel::columnCount(const QModelIndex& /*parent*/) const
 {
-    return columnCountOf;
+    return ColumnCount;
 }
 
 QVariant TermsModel::data(const QModelIndex& index, int role) const

@@ -16,7 +16,7 @@ class TermsModel : public QAbstractItemModel
     Q_OBJECT
 
 public:
-    enum Column { Name, Formula, Value, columnCountOf };
+    enum Column { Name, Formula, Value, ColumnCount };
 
     explicit TermsModel(QObject* parent = nullptr);
     ~TermsModel() override;

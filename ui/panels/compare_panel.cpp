@@ -102,7 +102,7 @@ private:
 ComparePanel::ComparePanel(Workspace& workspace, QWidget* parent)
     : QWidget(parent)
     , m_workspace(workspace)
-    , m_model(new QStandardItemModel(0, columnCountOf, this))
+    , m_model(new QStandardItemModel(0, ColumnCount, this))
     , m_view(new QTableView(this))
     , m_sentence(makeLabel({}, "strong", this))
     , m_findings(new FindingList(this))

@@ -22,7 +22,7 @@ class ComparePanel : public QWidget
     Q_OBJECT
 
 public:
-    enum Column { Name, Before, After, Change, columnCountOf };
+    enum Column { Name, Before, After, Change, ColumnCount };
 
     explicit ComparePanel(Workspace& workspace, QWidget* parent = nullptr);
 

@@ -25,7 +25,7 @@ class FitPanel : public QWidget
     Q_OBJECT
 
 public:
-    enum Column { Change, Peak, Left, StepTime, Gpus, columnCountOf };
+    enum Column { Change, Peak, Left, StepTime, Gpus, ColumnCount };
 
     explicit FitPanel(Workspace& workspace, QWidget* parent = nullptr);
 

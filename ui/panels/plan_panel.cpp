@@ -42,7 +42,7 @@ protected:
         }
         bool isFound = name.data(PlanModel::FieldRole).toString().contains(m_text, Qt::CaseInsensitive)
             || parent.data().toString().contains(m_text, Qt::CaseInsensitive);
-        for (int column = PlanModel::Value; column < PlanModel::columnCountOf; ++column) {
+        for (int column = PlanModel::Value; column < PlanModel::ColumnCount; ++column) {
             isFound = isFound || name.siblingAtColumn(column).data().toString().contains(m_text, Qt::CaseInsensitive);
         }
         return isFound;

@@ -9,7 +9,6 @@
 #include <QPainter>
 
 #include <array>
-#include <utility>
 
 namespace headroom {
 
@@ -17,7 +16,7 @@ namespace {
 
 struct SymbolFile
 {
-    const char* name;
+    const char* name = nullptr;
     Tone Theme::*tone = nullptr; ///< painted in its mark colour; none: the text colour
 };
 
@@ -65,7 +64,7 @@ class SymbolEngine : public QIconEngine
 public:
     SymbolEngine(Symbol symbol, QColor fixedColor)
         : m_symbol(symbol)
-        , m_fixedColor(std::move(fixedColor))
+        , m_fixedColor(fixedColor)
     {
     }
 

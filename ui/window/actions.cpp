@@ -17,11 +17,11 @@ namespace {
 
 struct Row
 {
-    Command command;
-    const char* name; ///< objectName
-    const char* text;
-    const char* tip;
-    std::optional<Symbol> symbol;
+    Command command{};
+    const char* name = nullptr; ///< objectName
+    const char* text = nullptr;
+    const char* tip = nullptr;
+    std::optional<Symbol> symbol = {};
     QKeySequence::StandardKey standard = QKeySequence::UnknownKey;
     const char* keys = nullptr; ///< beside the standard ones, separated by "; "
 };

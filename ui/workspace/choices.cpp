@@ -64,6 +64,7 @@ std::vector<std::string> idsOf(Choice choice)
     switch (choice) {
     case Choice::Schedule: {
         std::vector<std::string> ids;
+        ids.reserve(schedules.size());
         for (const Schedule schedule : schedules) {
             ids.emplace_back(nameOf(schedule));
         }

@@ -12,7 +12,7 @@ LogOverview overviewOf(const Run& run)
 {
     LogOverview overview;
     constexpr std::size_t none = static_cast<std::size_t>(-1);
-    std::array<std::size_t, 256> peakOfPhase;
+    std::array<std::size_t, 256> peakOfPhase{};
     peakOfPhase.fill(none);
     for (std::size_t i = 0; i < run.size(); ++i) {
         const std::int64_t allocated = run.allocatedBytes[i];
