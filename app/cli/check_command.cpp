@@ -8,6 +8,7 @@
 #include "plan/batch.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
+#include "replay/replay.h"
 #include "runlog/log_arguments.h"
 #include "runlog/read_log.h"
 #include "units/number.h"
@@ -146,6 +147,7 @@ int run(const Options& options)
     situation.withoutEffect = opened->inputs.withoutEffect;
     situation.calibration = opened->inputs.calibration;
     situation.estimator = estimateInstantly;
+    situation.exact = replayWithin;
     const std::vector<Finding> findings = diagnose(situation);
     const bool hasTrouble = std::any_of(findings.begin(), findings.end(),
                                         [](const Finding& finding) { return isTrouble(finding.severity); })

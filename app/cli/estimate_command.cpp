@@ -78,12 +78,16 @@ struct Change
     std::optional<RelativeStepTime> time;
 };
 
-std::optional<Change> changeOf(const Options& options, const Inputs& inputs)
+std::optional<Footprint> originalOf(const Options& options, const Inputs& inputs)
 {
     Footprint before;
-    if (!inputs.original || !estimatorOf(options)(*inputs.original, inputs.calibration, before)) {
-        return std::nullopt;
-    }
+    const bool isThere
+        = inputs.original && estimatorOf(options)(*inputs.original, inputs.calibration, before).has_value();
+    return isThere ? std::optional(std::move(before)) : std::nullopt;
+}
+
+Change changeOf(const Footprint& before, const Inputs& inputs)
+{
     Change change{before.fullest().device, std::nullopt};
     if (const auto time = relativeStepTime(*inputs.original, inputs.plan)) {
         change.time = *time;
@@ -237,10 +241,15 @@ int run(const Options& options)
         return fail(done.error());
     }
     report.uncertainty = describeUncertainty(inputs->plan, inputs->calibration, footprint);
-    report.change = changeOf(options, *inputs);
+    const std::optional<Footprint> before = originalOf(options, *inputs);
     Situation situation;
     situation.plan = &inputs->plan;
     situation.footprint = &footprint;
+    if (before) {
+        report.change = changeOf(*before, *inputs);
+        situation.original = &*inputs->original;
+        situation.originalFootprint = &*before;
+    }
     situation.calibration = inputs->calibration;
     situation.withoutEffect = inputs->withoutEffect;
     // A mend's prediction needs no reserved bytes, and a replay may take a second.

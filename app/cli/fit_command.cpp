@@ -177,7 +177,7 @@ Result<FitQuestion> questionOf(const Options& options, const Inputs& inputs)
     question.margin = *margin;
     question.constraints = {keeps("global_batch"), keeps("gpus"), keeps("training")};
     question.calibration = inputs.calibration;
-    question.exact = replay;
+    question.exact = replayWithin;
     return question;
 }
 

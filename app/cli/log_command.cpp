@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "log_report.h"
 
+#include "replay/replay.h"
 #include "runlog/anchor_scan.h"
 #include "runlog/followed_logs.h"
 #include "runlog/read_log.h"
@@ -38,6 +39,13 @@ std::vector<Finding> findingsOf(const LogReport& report)
     Situation situation;
     situation.run = report.run;
     situation.summary = &report.summary;
+    Footprint footprint;
+    if (report.plan && estimateInstantly(*report.plan, {}, footprint)) {
+        situation.plan = &*report.plan;
+        situation.footprint = &footprint;
+        situation.estimator = estimateInstantly;
+        situation.exact = replayWithin;
+    }
     return diagnose(situation);
 }
 

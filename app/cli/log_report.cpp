@@ -72,19 +72,15 @@ void printPeaks(const LogReport& report, std::size_t count)
     }
 }
 
+/// Those after the first, which a finding explains.
 void printOutOfMemory(const LogReport& report)
 {
     constexpr std::size_t most = 5;
-    for (std::size_t i = 0; i < std::min(most, report.outOfMemory.size()); ++i) {
+    for (std::size_t i = 1; i < std::min(most, report.outOfMemory.size()); ++i) {
         const OutOfMemory& oom = report.outOfMemory[i];
-        fmt::print("\nOut of memory at {}:{}{}{}\n  {}\n", report.run->files[oom.file], oom.line,
+        fmt::print("\nOut of memory again at {}:{}{}{}\n  {}\n", report.run->files[oom.file], oom.line,
                    oom.rank < 0 ? "" : fmt::format(", rank {}", oom.rank),
                    oom.phase ? fmt::format(", in {}", nameOf(*oom.phase)) : "", oom.meaning.english());
-        if (oom.requested && report.plan) {
-            for (const Text& block : blocksOfSize(*oom.requested, *report.plan)) {
-                fmt::print("  {} has this size.\n", block.english());
-            }
-        }
     }
     if (report.outOfMemory.size() > most) {
         fmt::print("\n{} more out-of-memory messages.\n", report.outOfMemory.size() - most);

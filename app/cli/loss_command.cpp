@@ -60,29 +60,6 @@ void printForPeople(const LossSeries& first, const LossSeries& second, const Los
     fmt::print("{}\n{}", table.text(), findingsText(findings));
 }
 
-const char* nameOf(LossVerdict verdict)
-{
-    switch (verdict) {
-    case LossVerdict::Identical:
-        return "identical";
-    case LossVerdict::Noise:
-        return "noise";
-    case LossVerdict::Shifted:
-        return "shifted";
-    case LossVerdict::Scaled:
-        return "scaled";
-    case LossVerdict::OtherData:
-        return "other_data";
-    case LossVerdict::OtherBatch:
-        return "other_batch";
-    case LossVerdict::Drift:
-        return "drift";
-    case LossVerdict::Different:
-        break;
-    }
-    return "different";
-}
-
 Json lossJson(const LossComparison& comparison, const std::vector<Finding>& findings)
 {
     return Json{{"schema", "headroom.loss/1"},

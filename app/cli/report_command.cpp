@@ -85,7 +85,8 @@ int run(const Options& options)
     situation.withoutEffect = inputs->withoutEffect;
     situation.calibration = inputs->calibration;
     situation.estimator = estimateInstantly;
-    if (!log.isEmpty()) {
+    situation.exact = replayWithin;
+    if (!options.log.empty()) {
         situation.run = &log;
         situation.summary = &summary;
     }
@@ -97,8 +98,8 @@ int run(const Options& options)
     content.plan = &inputs->plan;
     content.original = &original;
     content.footprint = &footprint;
-    content.run = situation.run;
-    content.summary = situation.summary;
+    content.run = log.isEmpty() ? nullptr : &log;
+    content.summary = log.isEmpty() ? nullptr : &summary;
     content.findings = diagnose(situation);
     Footprint recipe; // whose formulas these are
     if (estimate(inputs->plan, inputs->calibration, recipe)) {

@@ -78,14 +78,13 @@ Result<Sample> sampleOf(const CalibrationPoint& point, const TrainingPlan& plan,
                   static_cast<double>(activations.value) / gibibyte, footprint.engine, kOf(plan, stage, activations)};
 }
 
-double rootMeanSquare(const std::vector<Sample>& samples)
+double misfitOf(const std::vector<Sample>& samples)
 {
-    double sum = 0;
+    std::vector<double> relative;
     for (const Sample& sample : samples) {
-        const double relative = sample.theory / sample.measured - 1;
-        sum += relative * relative;
+        relative.push_back(sample.theory / sample.measured - 1);
     }
-    return std::sqrt(sum / static_cast<double>(samples.size()));
+    return rootMeanSquare(relative);
 }
 
 struct Trial
@@ -144,7 +143,7 @@ public:
                                             "the measured peaks are in the optimizer's step, which says nothing "
                                             "about activations")});
         }
-        m_result.misfit = rootMeanSquare(m_samples);
+        m_result.misfit = misfitOf(m_samples);
         if (auto fitted = fit(); !fitted) {
             return tl::unexpected(std::move(fitted.error()));
         }
@@ -232,7 +231,7 @@ private:
             }
             samples.push_back(*sample);
         }
-        return rootMeanSquare(samples);
+        return misfitOf(samples);
     }
 
     void findSuspects()

@@ -1,39 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/log_conclusions.h"
 #include "insight/rule.h"
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <iterator>
 
 namespace headroom {
 
 namespace {
 
+/// A rule with the ids of its findings.
+struct KnownRule
+{
+    Rule find;
+    std::array<std::string_view, 16> ids; ///< empty ones behind them
+};
+
 // In the order in which a user should read findings of equal severity: first where the peak is, then why.
-constexpr std::array rules{phaseVerdict,
-                           memoryOutsideAllocator,
-                           argumentsDiffer,
-                           notLegal,
-                           globalBatchEquation,
-                           recomputeNotLoaded,
-                           settingHasNoEffect,
-                           recomputeMethodAlone,
-                           coreAttentionSavesNothing,
-                           expertParallelWithoutExperts,
-                           reentrantWithFrozenInputs,
-                           reentrantOverVision,
-                           frozenTowerKeepsActivations,
-                           estimateDisagrees,
-                           inFlightGrowth,
-                           logitsAreThePeak,
-                           endStageFuller,
-                           unevenSplit,
-                           frozenKeepsActivations,
-                           statisticsNotReset,
-                           growthOverSteps,
-                           oneStepFarAbove,
-                           firstStepBelow,
-                           reservedAboveAllocated,
-                           onlyOneRank};
+constexpr std::array rules{
+    KnownRule{outOfMemoryExplained, {"out-of-memory"}},
+    KnownRule{phaseVerdict, {"peak-in-forward", "peak-in-backward", "peak-in-optimizer"}},
+    KnownRule{memoryOutsideAllocator, {"memory-outside-allocator"}},
+    KnownRule{argumentsDiffer, {"config-is-not-what-ran"}},
+    KnownRule{notLegal, {"plan-not-legal"}},
+    KnownRule{globalBatchEquation, {"micro-batch-is-global-batch", "global-batch-mismatch"}},
+    KnownRule{recomputeNotLoaded, {"recompute-not-loaded"}},
+    KnownRule{settingHasNoEffect,
+              {"setting-overruled", "settings-cancel", "setting-lacks-switch", "setting-not-read", "setting-needs-code",
+               "settings-refused", "setting-refused", "setting-idle", "setting-dropped", "vision-not-recomputed",
+               "recompute-gathers-again", "setting-renamed", "setting-unfilled", "on-by-default"}},
+    KnownRule{recomputeMethodAlone, {"recompute-method-alone"}},
+    KnownRule{coreAttentionSavesNothing, {"core-attention-saves-nothing"}},
+    KnownRule{expertParallelWithoutExperts, {"expert-parallel-without-experts"}},
+    KnownRule{reentrantWithFrozenInputs, {"reentrant-frozen-inputs"}},
+    KnownRule{reentrantOverVision, {"reentrant-vision-inputs"}},
+    KnownRule{frozenTowerKeepsActivations, {"frozen-tower-keeps-activations"}},
+    KnownRule{estimateDisagrees, {"another-setting-ran", "estimate-disagrees"}},
+    KnownRule{microBatchesInFlight, {"in-flight-growth", "in-flight-does-not-fit"}},
+    KnownRule{logitsAreThePeak, {"logits-are-the-peak"}},
+    KnownRule{endStageFuller, {"end-stage-fuller"}},
+    KnownRule{unevenSplit, {"layers-do-not-divide"}},
+    KnownRule{frozenKeepsActivations, {"frozen-keeps-activations"}},
+    KnownRule{statisticsNotReset, {"statistics-not-reset"}},
+    KnownRule{growthOverSteps, {"growth-over-steps"}},
+    KnownRule{oneStepFarAbove, {"one-step-far-above"}},
+    KnownRule{firstStepBelow, {"first-step-below"}},
+    KnownRule{reservedAboveAllocated, {"pool-in-pieces", "reserved-above-allocated"}},
+    KnownRule{onlyOneRank, {"only-one-rank"}}};
+
+void apply(const KnownRule& rule, const Situation& situation, std::vector<Finding>& findings)
+{
+    [[maybe_unused]] const auto before = static_cast<std::ptrdiff_t>(findings.size());
+    rule.find(situation, findings);
+    assert(std::all_of(findings.begin() + before, findings.end(), [&rule](const Finding& finding) {
+        return std::find(rule.ids.begin(), rule.ids.end(), finding.id) != rule.ids.end();
+    }));
+}
 
 } // namespace
 
@@ -41,21 +65,35 @@ std::vector<Finding> diagnose(const Situation& situation)
 {
     Situation complete = situation;
     RunSummary summary;
+    LogConclusions conclusions;
     if (complete.run != nullptr && complete.summary == nullptr) {
         summary = summarise(*complete.run);
         complete.summary = &summary;
     }
-    std::vector<Finding> findings;
-    outOfMemoryExplained(complete, findings); // the one rule that a log without measurements can feed
-    if (complete.run != nullptr && complete.run->isEmpty()) {
-        complete.run = nullptr;
+    if (complete.run != nullptr && complete.conclusions == nullptr) {
+        conclusions = concludeFromLog(complete);
+        complete.conclusions = &conclusions;
     }
-    for (const Rule rule : rules) {
-        rule(complete, findings);
+    std::vector<Finding> findings;
+    for (const KnownRule& rule : rules) {
+        apply(rule, complete, findings);
+        if (rule.find == outOfMemoryExplained && complete.run != nullptr && complete.run->isEmpty()) {
+            complete.run = nullptr; // that one rule can be fed by a log without measurements
+        }
     }
     std::stable_sort(findings.begin(), findings.end(),
                      [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
     return findings;
+}
+
+std::vector<std::string_view> findingIds()
+{
+    std::vector<std::string_view> ids;
+    for (const KnownRule& rule : rules) {
+        std::copy_if(rule.ids.begin(), rule.ids.end(), std::back_inserter(ids),
+                     [](std::string_view id) { return !id.empty(); });
+    }
+    return ids;
 }
 
 } // namespace headroom

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -53,6 +54,13 @@ struct Finding
 /// estimate() or one of its exact kin.
 using Estimator = Result<void> (*)(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
 
+/// Puts exact figures in place of an estimate's, for the stages whose device bytes are at least `worth.low`, the
+/// fullest first and until one is above `worth.high`: replayWithin().
+using ExactEstimator
+    = Result<void> (*)(const TrainingPlan& plan, const Calibration& calibration, Interval worth, Footprint& footprint);
+
+struct LogConclusions;
+
 /// What the rules look at; null members are not open.
 struct Situation
 {
@@ -64,11 +72,16 @@ struct Situation
     const TrainingPlan* logPlan = nullptr; ///< what the log's list of arguments says, see planOfArguments()
     const Run* run = nullptr;
     const RunSummary* summary = nullptr; ///< of `run`; both or neither
+    const LogConclusions* conclusions = nullptr; ///< of `run` and the files' plan; null: drawn anew
     Calibration calibration;
     Estimator estimator = estimate; ///< predicts what a mend would do; the one `footprint` comes from, or a faster kin
+    ExactEstimator exact = nullptr; ///< has the last word on what would have fitted; null: `estimator` has it
 };
 
 /// Every finding the situation gives rise to, the most important first.
 [[nodiscard]] std::vector<Finding> diagnose(const Situation& situation);
+
+/// The ids of all findings that diagnose() can make.
+[[nodiscard]] std::vector<std::string_view> findingIds();
 
 } // namespace headroom

@@ -5,6 +5,7 @@
 #include "plan/batch.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace headroom {
@@ -14,9 +15,9 @@ namespace {
 /// Values of a knob that pairs are made of: more of them would not end in time.
 constexpr std::size_t valuesInPairs = 10;
 constexpr std::size_t mostPairs = 12;
-/// What takes more of the limit than this is asked of the exact engine: fragments of the allocator's segments can tip
-/// it.
-constexpr double nearLimit = 0.88;
+/// Stages that take more of the limit than this are asked of the exact engine: what a pool keeps in pieces can come to
+/// half of what it holds (a model moved into one buffer leaves its first copy behind).
+constexpr double nearLimit = 0.5;
 
 class Search
 {
@@ -38,7 +39,8 @@ public:
         // The plan itself is told as the exact engine has it, wherever it stands: the verdict says the same.
         if (m_question.exact != nullptr) {
             ++m_answer.estimates;
-            static_cast<void>(m_question.exact(*m_question.plan, m_question.calibration, m_footprint));
+            const Interval every{{}, Bytes{std::numeric_limits<std::int64_t>::max()}};
+            static_cast<void>(m_question.exact(*m_question.plan, m_question.calibration, every, m_footprint));
         }
         m_answer.peak = m_footprint.fullest().device;
         m_answer.fits = m_answer.peak <= m_limit;
@@ -54,7 +56,6 @@ public:
         }
         cheapestFirst(m_answer.singles);
         cheapestFirst(m_answer.pairs);
-        m_answer.pairs.resize(std::min(m_answer.pairs.size(), mostPairs));
         if (!m_answer.singles.empty() || !m_answer.pairs.empty()) {
             m_answer.closest.reset();
         }
@@ -93,14 +94,13 @@ public:
     /// Whether the proposal just made fits; a close call takes the exact engine's figures.
     [[nodiscard]] bool fits(FitProposal& proposal)
     {
-        const bool isClose = static_cast<double>(proposal.peak.value) > nearLimit * static_cast<double>(m_limit.value);
-        if (seemsToFit(proposal) && isClose && m_question.exact != nullptr) {
+        const Bytes close{static_cast<std::int64_t>(nearLimit * static_cast<double>(m_limit.value))};
+        if (seemsToFit(proposal) && proposal.peak > close && m_question.exact != nullptr) {
             ++m_answer.estimates;
-            Footprint exact;
-            if (m_question.exact(m_plan, m_question.calibration, exact)) {
-                m_footprint = std::move(exact);
-                proposal.peak = m_footprint.fullest().device;
+            if (!m_question.exact(m_plan, m_question.calibration, {close, m_limit}, m_footprint)) {
+                return false;
             }
+            proposal.peak = m_footprint.fullest().device;
         }
         return seemsToFit(proposal);
     }
@@ -109,6 +109,15 @@ public:
     [[nodiscard]] bool seemsToFit(const FitProposal& proposal) const { return proposal.peak <= m_limit; }
 
 private:
+    struct Pair
+    {
+        const FitKnob* firstKnob;
+        const FitKnob* secondKnob;
+        const FitCandidate* first;
+        const FitCandidate* second;
+        double cost;
+    };
+
     Result<void> estimated(const TrainingPlan& plan)
     {
         ++m_answer.estimates;
@@ -147,38 +156,57 @@ private:
         return result;
     }
 
+    /// Of every two knobs the cheapest values that fit. The fast estimate says which may, the exact engine is asked of
+    /// the cheapest of those until there are enough.
     void tryPairs()
     {
+        std::vector<Pair> candidates;
         for (std::size_t i = 0; i < m_knobs.size(); ++i) {
             for (std::size_t j = i + 1; j < m_knobs.size(); ++j) {
-                tryPair(m_knobs[i], m_knobs[j]);
+                addPairs(m_knobs[i], m_knobs[j], candidates);
+            }
+        }
+        std::stable_sort(candidates.begin(), candidates.end(),
+                         [](const Pair& a, const Pair& b) { return a.cost < b.cost; });
+        std::set<std::pair<std::string_view, std::string_view>> answered;
+        for (const Pair& pair : candidates) {
+            if (m_answer.pairs.size() == mostPairs) {
+                break;
+            }
+            const std::pair knobs{pair.firstKnob->id, pair.secondKnob->id};
+            if (answered.contains(knobs)) {
+                continue;
+            }
+            auto proposal = proposed(pair);
+            if (proposal && fits(*proposal)) {
+                describe(*proposal);
+                proposal->knobs = {knobs.first, knobs.second};
+                proposal->labels = {pair.first->label, pair.second->label};
+                m_answer.pairs.push_back(std::move(*proposal));
+                answered.insert(knobs);
             }
         }
     }
 
-    /// The cheapest of the two knobs' values that fits.
-    void tryPair(const FitKnob& first, const FitKnob& second)
+    std::optional<FitProposal> proposed(const Pair& pair)
     {
-        std::optional<FitProposal> best;
+        std::vector<PlanEdit> primary = pair.first->primary;
+        primary.insert(primary.end(), pair.second->primary.begin(), pair.second->primary.end());
+        return propose(std::move(primary), m_question.constraints);
+    }
+
+    void addPairs(const FitKnob& first, const FitKnob& second, std::vector<Pair>& candidates)
+    {
         for (const FitCandidate* a : spread(first)) {
             for (const FitCandidate* b : spread(second)) {
-                std::vector<PlanEdit> primary = a->primary;
-                primary.insert(primary.end(), b->primary.begin(), b->primary.end());
-                auto proposal = propose(std::move(primary), m_question.constraints);
-                if (!proposal || !seemsToFit(*proposal)) {
-                    continue;
-                }
-                describe(*proposal);
-                if ((!best || proposal->cost() < best->cost()) && fits(*proposal)) {
+                Pair pair{&first, &second, a, b, 0};
+                auto proposal = proposed(pair);
+                if (proposal && seemsToFit(*proposal)) {
                     describe(*proposal);
-                    proposal->knobs = {first.id, second.id};
-                    proposal->labels = {a->label, b->label};
-                    best = std::move(proposal);
+                    pair.cost = proposal->cost();
+                    candidates.push_back(pair);
                 }
             }
-        }
-        if (best) {
-            m_answer.pairs.push_back(std::move(*best));
         }
     }
 
@@ -196,6 +224,46 @@ private:
     TrainingPlan m_plan;
     Footprint m_footprint;
 };
+
+/// A way to spread the plan over GPUs.
+struct Split
+{
+    std::int64_t tensor = 1, stages = 1, context = 1, data = 1;
+
+    [[nodiscard]] std::int64_t gpus() const { return tensor * stages * context * data; }
+    [[nodiscard]] std::vector<PlanEdit> edits() const
+    {
+        return {{"parallel.tp", std::to_string(tensor)},
+                {"parallel.pp", std::to_string(stages)},
+                {"parallel.dp", std::to_string(data)}};
+    }
+};
+
+/// Every split over no more GPUs than the plan has, the fewest first and the plan's own before others of its size.
+std::vector<Split> splitsByGpus(const TrainingPlan& plan)
+{
+    constexpr std::int64_t mostTensor = 64;
+    const std::int64_t context = std::max<std::int64_t>(1, plan.parallel.cp.value);
+    const std::int64_t copies = dataParallelSize(plan);
+    const std::int64_t world = worldSize(plan);
+    std::set<std::int64_t> replicas{1, copies};
+    for (std::int64_t value = 2; value < copies; value *= 2) {
+        replicas.insert(value);
+    }
+    std::vector<Split> splits{{plan.parallel.tp.value, plan.parallel.pp.value, context, copies}};
+    for (std::int64_t tensor = 1; tensor <= mostTensor; tensor *= 2) {
+        for (const std::int64_t stages : stageCounts(plan)) {
+            for (const std::int64_t data : replicas) {
+                const Split split{tensor, stages, context, data};
+                if (split.gpus() <= world) {
+                    splits.push_back(split);
+                }
+            }
+        }
+    }
+    std::stable_sort(splits.begin(), splits.end(), [](const Split& a, const Split& b) { return a.gpus() < b.gpus(); });
+    return splits;
+}
 
 /// The largest count in 1…most whose plan fits, taking it that more of it is never less memory.
 template <class Fits> std::optional<std::int64_t> largestThatFits(std::int64_t most, Fits fits)
@@ -259,39 +327,24 @@ std::optional<std::int64_t> longestSequence(const FitQuestion& question)
 
 std::optional<FitProposal> fewestGpus(const FitQuestion& question)
 {
-    const TrainingPlan& plan = *question.plan;
-    constexpr std::int64_t mostTensor = 64;
-    constexpr std::int64_t mostStages = 256;
     Search search(question);
     FitConstraints constraints = question.constraints;
     constraints.keepGpus = false;
-    std::set<std::int64_t> replicas{1, dataParallelSize(plan)};
-    for (std::int64_t value = 2; value < dataParallelSize(plan); value *= 2) {
-        replicas.insert(value);
-    }
     std::optional<FitProposal> best;
-    std::int64_t fewest = worldSize(plan);
-    for (std::int64_t tensor = 1; tensor <= mostTensor; tensor *= 2) {
-        for (std::int64_t stages = 1; stages <= std::min(plan.model.layers.valueOr(1), mostStages); ++stages) {
-            for (const std::int64_t data : replicas) {
-                const std::int64_t gpus = tensor * stages * std::max<std::int64_t>(1, plan.parallel.cp.value) * data;
-                if (gpus > fewest) {
-                    continue;
-                }
-                std::vector<PlanEdit> primary{{"parallel.tp", std::to_string(tensor)},
-                                              {"parallel.pp", std::to_string(stages)},
-                                              {"parallel.dp", std::to_string(data)}};
-                auto proposal = search.propose(std::move(primary), constraints);
-                if (!proposal || !search.seemsToFit(*proposal)) {
-                    continue;
-                }
-                search.describe(*proposal);
-                if ((!best || gpus < fewest || proposal->cost() < best->cost()) && search.fits(*proposal)) {
-                    search.describe(*proposal);
-                    fewest = gpus;
-                    best = std::move(proposal);
-                }
-            }
+    std::int64_t fewest = 0;
+    for (const Split& split : splitsByGpus(*question.plan)) {
+        if (best && split.gpus() > fewest) {
+            break;
+        }
+        auto proposal = search.propose(split.edits(), constraints);
+        if (!proposal || !search.seemsToFit(*proposal)) {
+            continue;
+        }
+        search.describe(*proposal);
+        if ((!best || proposal->cost() < best->cost()) && search.fits(*proposal)) {
+            search.describe(*proposal);
+            fewest = split.gpus();
+            best = std::move(proposal);
         }
     }
     return best;

@@ -14,8 +14,7 @@ struct FitQuestion
     FitConstraints constraints;
     Calibration calibration;
     Estimator estimator = estimateInstantly;
-    /// Has the last word on what stands just below the limit, replay() for one; null: `estimator` has it.
-    Estimator exact = nullptr;
+    ExactEstimator exact = nullptr; ///< has the last word on what stands just below the limit; null: `estimator` has it
 
     [[nodiscard]] Bytes limit() const;
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace headroom {
 
@@ -100,12 +101,8 @@ private:
     void addParallel()
     {
         const ParallelPlan& parallel = m_plan.parallel;
-        std::vector<std::int64_t> stages;
-        for (std::int64_t value = 1; value <= std::min(m_layers, mostParallel); ++value) {
-            stages.push_back(value);
-        }
         addNumbers("pipeline", "parallel.pp", HEADROOM_TR("core", "Pipeline stages %1 → %2"), parallel.pp.valueOr(1),
-                   std::move(stages));
+                   stageCounts(m_plan));
         addNumbers("tensor", "parallel.tp", HEADROOM_TR("core", "Tensor parallel %1 → %2"), parallel.tp.valueOr(1),
                    divisorsOf(m_plan.model.heads.valueOr(1), mostParallel));
         addNumbers("context", "parallel.cp", HEADROOM_TR("core", "Context parallel %1 → %2"), parallel.cp.valueOr(1),
@@ -247,6 +244,16 @@ std::int64_t samplesPerStep(const TrainingPlan& plan)
     return plan.batch.micro.valueOr(1) * microBatchesPerStep(plan) * dataParallelSize(plan);
 }
 
+/// A number of recomputed layers beyond those of a stage is refused or cut, and no proposal should say it.
+bool recomputesWhatItHas(const TrainingPlan& plan)
+{
+    const std::vector<std::int64_t> layers = layersPerStage(plan);
+    const bool countsLayers
+        = plan.recompute.enabled.value && plan.recompute.numLayers.origin.kind == OriginKind::Edited;
+    return !countsLayers || layers.empty()
+        || plan.recompute.numLayers.value <= *std::max_element(layers.begin(), layers.end());
+}
+
 bool isLegal(const TrainingPlan& plan)
 {
     for (const Problem& problem : validate(plan)) {
@@ -254,10 +261,22 @@ bool isLegal(const TrainingPlan& plan)
             return false;
         }
     }
-    return batchEquation(plan).holds.value_or(true);
+    return batchEquation(plan).holds.value_or(true) && recomputesWhatItHas(plan);
 }
 
 } // namespace
+
+std::vector<std::int64_t> stageCounts(const TrainingPlan& plan)
+{
+    const std::int64_t layers = plan.model.layers.valueOr(0);
+    std::vector<std::int64_t> counts = divisorsOf(layers, mostParallel);
+    const std::int64_t now = plan.parallel.pp.valueOr(1);
+    if (layers > 0 && now > 1 && layers % now != 0) {
+        counts.resize(static_cast<std::size_t>(std::min(layers, mostParallel)));
+        std::iota(counts.begin(), counts.end(), std::int64_t{1});
+    }
+    return counts;
+}
 
 std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& constraints)
 {

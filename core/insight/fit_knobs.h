@@ -30,6 +30,10 @@ struct FitKnob
     std::vector<FitCandidate> candidates; ///< nearest to the plan first
 };
 
+/// Numbers of pipeline stages that divide the layers; all up to the layers where the plan's own does not, since whoever
+/// runs that supports uneven splits.
+[[nodiscard]] std::vector<std::int64_t> stageCounts(const TrainingPlan& plan);
+
 /// Every knob that this plan has, with every value it could be turned to, legal or not.
 [[nodiscard]] std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& constraints);
 

@@ -187,4 +187,13 @@ double studentQuantile(std::int64_t degreesOfFreedom)
            + ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / (92160 * n * n * n * n));
 }
 
+double rootMeanSquare(std::span<const double> values)
+{
+    double sum = 0;
+    for (const double value : values) {
+        sum += value * value;
+    }
+    return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
+
 } // namespace headroom

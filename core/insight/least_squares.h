@@ -11,6 +11,8 @@
 
 namespace headroom {
 
+[[nodiscard]] double rootMeanSquare(std::span<const double> values); ///< 0 of none
+
 struct RealInterval
 {
     double low = 0, high = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/loss_check.h"
 
+#include "insight/least_squares.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -52,15 +54,6 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b)
         bb += b[i] * b[i];
     }
     return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 1;
-}
-
-double rootMeanSquare(const std::vector<double>& values)
-{
-    double sum = 0;
-    for (const double value : values) {
-        sum += value * value;
-    }
-    return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
 }
 
 std::vector<double> differences(const std::vector<double>& first, const std::vector<double>& second,

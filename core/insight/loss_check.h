@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -41,6 +42,7 @@ enum class LossVerdict : std::uint8_t {
     Different ///< beyond the tolerance from the start
 };
 [[nodiscard]] Text titleOf(LossVerdict verdict);
+[[nodiscard]] std::string_view nameOf(LossVerdict verdict); ///< "other_batch"
 
 struct LossComparison
 {

@@ -120,6 +120,29 @@ Text titleOf(LossVerdict verdict)
     return {};
 }
 
+std::string_view nameOf(LossVerdict verdict)
+{
+    switch (verdict) {
+    case LossVerdict::Identical:
+        return "identical";
+    case LossVerdict::Noise:
+        return "noise";
+    case LossVerdict::Shifted:
+        return "shifted";
+    case LossVerdict::Scaled:
+        return "scaled";
+    case LossVerdict::OtherData:
+        return "other_data";
+    case LossVerdict::OtherBatch:
+        return "other_batch";
+    case LossVerdict::Drift:
+        return "drift";
+    case LossVerdict::Different:
+        break;
+    }
+    return "different";
+}
+
 std::vector<Finding> lossFindings(const LossSeries& first, const LossSeries& second, const LossComparison& comparison,
                                   const TrainingPlan* firstPlan, const TrainingPlan* secondPlan)
 {

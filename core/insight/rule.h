@@ -14,6 +14,8 @@ using Rule = void (*)(const Situation& situation, std::vector<Finding>& findings
 // rules_phase.cpp: what the log's peaks say
 void phaseVerdict(const Situation& situation, std::vector<Finding>& findings);
 void statisticsNotReset(const Situation& situation, std::vector<Finding>& findings);
+
+// rules_pool.cpp: what the allocator holds beyond its tensors
 void reservedAboveAllocated(const Situation& situation, std::vector<Finding>& findings);
 
 // rules_batch.cpp: micro-batch, accumulation, global batch
@@ -21,7 +23,7 @@ void globalBatchEquation(const Situation& situation, std::vector<Finding>& findi
 
 // rules_pipeline.cpp: layers and micro-batches over the stages
 void unevenSplit(const Situation& situation, std::vector<Finding>& findings);
-void inFlightGrowth(const Situation& situation, std::vector<Finding>& findings);
+void microBatchesInFlight(const Situation& situation, std::vector<Finding>& findings);
 
 // rules_recompute.cpp: is it really on
 void recomputeNotLoaded(const Situation& situation, std::vector<Finding>& findings);

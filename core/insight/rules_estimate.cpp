@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/rule.h"
 
-#include "insight/calibrate.h"
+#include "insight/log_conclusions.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
@@ -86,6 +86,12 @@ void endStageFuller(const Situation& situation, std::vector<Finding>& findings)
         : Text{HEADROOM_TR("core",
                            "The last stage has the output layer and the loss. Fewer layers on it even the stages "
                            "out.")};
+    finding.evidence.push_back(evidenceOf(plan, "parallel.pp"));
+    finding.evidence.push_back(
+        {Text{HEADROOM_TR("core", "stage %1: %2 allocated at its peak, a typical one %3"),
+              {stageName(stages[fullest]), formatGib(stages[fullest].peakAllocated), formatGib(typical)}},
+         {},
+         0});
     const char* field = fullest == 0 ? "parallel.first_stage_layers" : "parallel.last_stage_layers";
     const std::int64_t fewer = stages[fullest].layers - 1;
     auto mend
@@ -127,13 +133,10 @@ void frozenKeepsActivations(const Situation& situation, std::vector<Finding>& fi
 
 void estimateDisagrees(const Situation& situation, std::vector<Finding>& findings)
 {
-    // The log is of the files' plan, whatever the knobs say now.
-    const TrainingPlan* plan = situation.original != nullptr ? situation.original : situation.plan;
-    if (situation.run == nullptr || plan == nullptr || situation.calibration.k || situation.calibration.scalesTapes()) {
+    if (situation.run == nullptr || situation.calibration.k || situation.calibration.scalesTapes()) {
         return;
     }
-    const auto points = calibrationPoints(*situation.run, *situation.summary, *plan);
-    const auto measured = points ? calibrate(*points, situation.estimator) : tl::unexpected(points.error());
+    const std::optional<Calibrated>& measured = situation.conclusions->measured;
     if (!measured || measured->misfit < 0.05) {
         return;
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/log_conclusions.h"
 #include "insight/rule.h"
 
-#include "insight/calibrate.h"
 #include "plan/fields.h"
-#include "runlog/out_of_memory.h"
 #include "units/number.h"
 
 #include <algorithm>
@@ -28,18 +27,6 @@ Text titleOf(const OutOfMemory& message)
                              : Text{HEADROOM_TR("core", "Out of memory")};
 }
 
-/// What helps depends on why it failed: only a shortage is mended by a smaller peak.
-std::optional<Mend> mendFor(const OutOfMemory& message, const Situation& situation)
-{
-    const bool isShort = message.cause == OutOfMemoryCause::Shortage || message.cause == OutOfMemoryCause::GiantBlock
-        || message.cause == OutOfMemoryCause::Unknown;
-    if (situation.plan == nullptr || !isShort) {
-        return std::nullopt;
-    }
-    auto mend = message.phase == Phase::Optimizer ? doubleStages(situation) : halveMicroBatch(situation);
-    return mend ? mend : recomputeFully(situation);
-}
-
 Evidence stageEvidence(const Situation& situation, std::size_t stage)
 {
     const StageFootprint& estimated = situation.footprint->stages[stage];
@@ -49,24 +36,112 @@ Evidence stageEvidence(const Situation& situation, std::size_t stage)
             0};
 }
 
+Evidence plain(Text text)
+{
+    return {std::move(text), {}, 0};
+}
+
+/// "a = 1, b = true": what is set stands for what is meant, in any language.
+std::string settingsOf(const FitProposal& proposal)
+{
+    std::string text;
+    for (const PlanEdit& edit : proposal.edits) {
+        text += (text.empty() ? "" : ", ") + edit.field + " = " + edit.value;
+    }
+    return text;
+}
+
+Mend mendOf(const FitProposal& proposal)
+{
+    Text label = proposal.labels.size() == 1 ? proposal.labels.front()
+                                             : Text{HEADROOM_TR("core", "Set %1"), {settingsOf(proposal)}};
+    return {std::move(label), proposal.edits, proposal.peak, proposal.stepTime};
+}
+
+/// What would have fitted, as far as the mend does not say it.
+void addProposals(const Shortage& shortage, Finding& finding)
+{
+    const FitAnswer& answer = *shortage.answer;
+    if (answer.fits) {
+        finding.evidence.push_back(plain(
+            Text{HEADROOM_TR("core",
+                             "by its estimate, %1 of device memory, this plan fits: what filled the rest is not in it"),
+                 {formatGib(answer.peak)}}));
+        return;
+    }
+    const std::vector<FitProposal>& all = answer.singles.empty() ? answer.pairs : answer.singles;
+    constexpr std::size_t most = 3;
+    for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+        finding.evidence.push_back(plain(Text{HEADROOM_TR("core", "would have fitted: %1, with a peak of %2"),
+                                              {settingsOf(all[i]), formatGib(all[i].peak)}}));
+    }
+    if (all.empty()) {
+        finding.evidence.push_back(plain(
+            answer.closest
+                ? Text{HEADROOM_TR("core",
+                                   "no change of one or two settings would have fitted; the closest, %1, needs %2"),
+                       {settingsOf(*answer.closest), formatGib(answer.closest->peak)}}
+                : Text{HEADROOM_TR("core", "no change of one or two settings would have fitted or come closer")}));
+    }
+}
+
+/// What helps depends on why it failed: fragments need another way to cut segments, the rest less memory.
+std::optional<Mend> mendFor(const Situation& situation, const Shortage& shortage)
+{
+    if (situation.plan == nullptr) {
+        return std::nullopt;
+    }
+    if (shortage.message.cause == OutOfMemoryCause::Fragmentation) {
+        return situation.plan->implementation.expandableSegments.value
+            ? std::nullopt
+            : headroom::mendOf(situation, Text{HEADROOM_TR("core", "Let the allocator's segments grow")},
+                               {{"implementation.expandable_segments", "true"}});
+    }
+    // The answer is of the files' plan: with knobs turned since, its edits would be of something else.
+    const bool isUntouched = situation.original == nullptr || difference(*situation.original, *situation.plan).empty();
+    if (!shortage.answer || !isUntouched) {
+        return std::nullopt;
+    }
+    for (const auto* proposals : {&shortage.answer->singles, &shortage.answer->pairs}) {
+        if (!proposals->empty()) {
+            return mendOf(proposals->front());
+        }
+    }
+    return std::nullopt;
+}
+
 bool isStatedHere(const Origin& origin)
 {
     return origin.kind == OriginKind::ConfigFile || origin.kind == OriginKind::CommandLine;
+}
+
+constexpr const char* enabledField = "recompute.enabled";
+constexpr const char* granularityField = "recompute.granularity";
+
+/// What both plans state and state differently: a default on one side is no contradiction. Recompute is one matter.
+std::vector<FieldDifference> contradictions(const TrainingPlan& config, const TrainingPlan& log)
+{
+    std::vector<FieldDifference> result = difference(config, log);
+    std::erase_if(result, [&](const FieldDifference& one) {
+        const bool bothSay = !one.before.empty() && !one.after.empty() && isStatedHere(fieldOrigin(config, one.key))
+            && fieldOrigin(log, one.key).kind == OriginKind::Log;
+        return !bothSay || one.key == "framework" || one.key == "model.name";
+    });
+    if (std::ranges::find(result, granularityField, &FieldDifference::key) != result.end()) {
+        std::erase_if(result, [](const FieldDifference& one) { return one.key == enabledField; });
+    }
+    return result;
 }
 
 } // namespace
 
 void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& findings)
 {
-    if (situation.run == nullptr) {
+    if (situation.run == nullptr || !situation.conclusions->shortage) {
         return;
     }
-    const std::vector<OutOfMemory> messages = outOfMemoryOf(*situation.run);
-    if (messages.empty()) {
-        return;
-    }
-    // The others follow from the first: a rank that is gone takes its partners along.
-    const OutOfMemory& message = messages.front();
+    const Shortage& shortage = *situation.conclusions->shortage;
+    const OutOfMemory& message = shortage.message;
     Finding finding;
     finding.id = "out-of-memory";
     finding.severity = Severity::Error;
@@ -77,19 +152,27 @@ void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& find
         {message.phase ? Text{HEADROOM_TR("core", "it failed in %1"), {std::string(nameOf(*message.phase))}}
                        : Text{HEADROOM_TR("core", "the message")},
          fileOf(*situation.run, message.file), message.line});
-    const TrainingPlan* plan = situation.original != nullptr ? situation.original : situation.plan;
-    if (plan != nullptr && message.requested) {
+    for (const FailedTensor& tensor : shortage.tensors) {
+        finding.evidence.push_back(plain(tensor.text()));
+    }
+    const TrainingPlan* plan = loggedPlan(situation);
+    if (plan != nullptr && message.requested && shortage.tensors.empty()) {
         for (Text& block : blocksOfSize(*message.requested, *plan)) {
-            finding.evidence.push_back({std::move(block), {}, 0});
+            finding.evidence.push_back(plain(std::move(block)));
         }
     }
-    if (plan != nullptr && situation.footprint != nullptr && message.rank >= 0) {
-        const auto stage = stageOfRank(*plan, message.rank);
-        if (stage && *stage < situation.footprint->stages.size()) {
-            finding.evidence.push_back(stageEvidence(situation, *stage));
-        }
+    if (situation.footprint != nullptr && shortage.stage && *shortage.stage < situation.footprint->stages.size()) {
+        finding.evidence.push_back(stageEvidence(situation, *shortage.stage));
     }
-    finding.mend = mendFor(message, situation);
+    if (shortage.answer && shortage.unexplained.value > 0) {
+        finding.evidence.push_back(plain(
+            Text{HEADROOM_TR("core", "the run needed %1 more than its estimate of %2; what follows leaves that free"),
+                 {formatGib(shortage.unexplained), formatGib(shortage.estimated)}}));
+    }
+    if (shortage.answer) {
+        addProposals(shortage, finding);
+    }
+    finding.mend = mendFor(situation, shortage);
     findings.push_back(std::move(finding));
 }
 
@@ -133,17 +216,11 @@ void memoryOutsideAllocator(const Situation& situation, std::vector<Finding>& fi
 
 void argumentsDiffer(const Situation& situation, std::vector<Finding>& findings)
 {
-    const TrainingPlan* plan = situation.original != nullptr ? situation.original : situation.plan;
+    const TrainingPlan* plan = loggedPlan(situation);
     if (plan == nullptr || situation.logPlan == nullptr) {
         return;
     }
-    for (const FieldDifference& one : difference(*plan, *situation.logPlan)) {
-        // Only what both say: a default on one side is no contradiction.
-        const bool bothSay = !one.before.empty() && !one.after.empty() && isStatedHere(fieldOrigin(*plan, one.key))
-            && fieldOrigin(*situation.logPlan, one.key).kind == OriginKind::Log;
-        if (!bothSay || one.key == "framework" || one.key == "model.name") {
-            continue;
-        }
+    for (const FieldDifference& one : contradictions(*plan, *situation.logPlan)) {
         Finding finding;
         finding.id = "config-is-not-what-ran";
         finding.severity = Severity::Warning;
@@ -155,8 +232,12 @@ void argumentsDiffer(const Situation& situation, std::vector<Finding>& findings)
             "rule of the framework overrode the config.")};
         finding.evidence = {evidenceOf(*plan, one.key), evidenceOf(*situation.logPlan, one.key)};
         if (situation.plan != nullptr) {
-            finding.mend = mendOf(situation, Text{HEADROOM_TR("core", "Take the log's %1"), {one.after}},
-                                  {{one.key, one.after}});
+            std::vector<PlanEdit> edits{{one.key, one.after}};
+            if (one.key == granularityField) {
+                edits.push_back({enabledField, fieldText(*situation.logPlan, enabledField)});
+            }
+            finding.mend = headroom::mendOf(situation, Text{HEADROOM_TR("core", "Take the log's %1"), {one.after}},
+                                            std::move(edits));
         }
         findings.push_back(std::move(finding));
     }

@@ -100,32 +100,4 @@ void statisticsNotReset(const Situation& situation, std::vector<Finding>& findin
     findings.push_back(std::move(finding));
 }
 
-void reservedAboveAllocated(const Situation& situation, std::vector<Finding>& findings)
-{
-    if (situation.run == nullptr || !situation.summary->reservedPeak || !situation.summary->peak) {
-        return;
-    }
-    const Run& run = *situation.run;
-    const std::size_t at = *situation.summary->reservedPeak;
-    const Bytes reserved{run.reservedBytes[at]};
-    const Bytes allocated{run.allocatedBytes[*situation.summary->peak]};
-    const Bytes gap = reserved - allocated;
-    // Rounding to segments alone leaves a few hundred MiB.
-    if (gap < gib(1) || static_cast<double>(gap.value) < 0.05 * static_cast<double>(allocated.value)) {
-        return;
-    }
-    Finding finding;
-    finding.id = "reserved-above-allocated";
-    finding.severity = Severity::Note;
-    finding.title = Text{HEADROOM_TR("core", "Reserved exceeds allocated by %1"), {formatGib(gap, 1)}};
-    finding.explanation = Text{HEADROOM_TR(
-        "core",
-        "The caching allocator keeps blocks for reuse. That is normal, no leak, and no sign that recompute is "
-        "off: judge recompute by the allocated peak.")};
-    finding.evidence.push_back(
-        {Text{HEADROOM_TR("core", "step %1: %2 reserved"), {std::to_string(run.step[at]), formatGib(reserved)}},
-         run.files[run.record(at).file], run.line[at]});
-    findings.push_back(std::move(finding));
-}
-
 } // namespace headroom

@@ -37,6 +37,67 @@ std::optional<std::int64_t> dividingStages(std::int64_t layers, std::int64_t sta
     return std::nullopt;
 }
 
+/// More stages than the files have, and with them more micro-batches whose activations are held.
+std::optional<Finding> growthOf(const Situation& situation)
+{
+    if (situation.original == nullptr || situation.originalFootprint == nullptr) {
+        return std::nullopt;
+    }
+    const std::int64_t before = situation.original->parallel.pp.value;
+    const std::int64_t after = situation.plan->parallel.pp.value;
+    const StageFootprint& first = situation.footprint->stages.front();
+    const StageFootprint& originalFirst = situation.originalFootprint->stages.front();
+    if (after <= before || first.inFlight <= originalFirst.inFlight) {
+        return std::nullopt;
+    }
+    // Compared at the same work per micro-batch: what the stage would hold if nothing more were in flight.
+    const Bytes oneMicroBatch{activationsOf(first).value / std::max<std::int64_t>(first.inFlight, 1)};
+    const Bytes added = activationsOf(first) - oneMicroBatch * originalFirst.inFlight;
+    const Bytes saved = first.staticState() - originalFirst.staticState();
+    Finding finding;
+    finding.id = "in-flight-growth";
+    const bool eatsTheSaving = first.device >= originalFirst.device;
+    finding.severity = eatsTheSaving ? Severity::Error : Severity::Warning;
+    finding.title = Text{HEADROOM_TR("core", "Micro-batches in flight: %1 → %2"),
+                         {formatCount(originalFirst.inFlight), formatCount(first.inFlight)}};
+    finding.explanation = Text{
+        HEADROOM_TR("core",
+                    "Pipeline %1 → %2 keeps %3 micro-batches on stage 0: their activations add %4, fewer layers per "
+                    "stage change the static state by %5."),
+        {formatCount(before), formatCount(after), formatCount(first.inFlight), signedGib(added), signedGib(saved)}};
+    finding.evidence.push_back(evidenceOf(*situation.original, "parallel.pp"));
+    finding.mend = halveMicroBatch(situation);
+    return finding;
+}
+
+/// A stage that would fit with one micro-batch, which is what is counted where in-flight ones are forgotten.
+std::optional<Finding> excessOf(const Situation& situation)
+{
+    const StageFootprint& stage = situation.footprint->fullest();
+    const Bytes others = stage.component(Component::InFlight);
+    const auto capacity = situation.footprint->capacity;
+    if (!capacity || stage.device <= *capacity || stage.device - others > *capacity || stage.inFlight < 2) {
+        return std::nullopt;
+    }
+    const TrainingPlan& plan = *situation.plan;
+    Finding finding;
+    finding.id = "in-flight-does-not-fit";
+    finding.severity = Severity::Error;
+    finding.title = Text{HEADROOM_TR("core", "One micro-batch would fit; stage %1 holds %2 at once"),
+                         {std::to_string(stage.stage), formatCount(stage.inFlight)}};
+    finding.explanation
+        = Text{HEADROOM_TR("core",
+                           "With several stages a micro-batch waits for its backward while others follow. Their "
+                           "activations take %1 beside the %2 of the one being worked on, and with them the stage "
+                           "needs %3 of %4."),
+               {formatGib(others, 1), formatGib(stage.component(Component::Activations), 1), formatGib(stage.device, 1),
+                formatGib(*capacity, 1)}};
+    finding.evidence.push_back(evidenceOf(plan, "parallel.pp"));
+    finding.evidence.push_back(evidenceOf(plan, "batch.micro"));
+    finding.mend = halveMicroBatch(situation);
+    return finding;
+}
+
 } // namespace
 
 void unevenSplit(const Situation& situation, std::vector<Finding>& findings)
@@ -75,37 +136,16 @@ void unevenSplit(const Situation& situation, std::vector<Finding>& findings)
     findings.push_back(std::move(finding));
 }
 
-void inFlightGrowth(const Situation& situation, std::vector<Finding>& findings)
+void microBatchesInFlight(const Situation& situation, std::vector<Finding>& findings)
 {
-    if (situation.plan == nullptr || situation.original == nullptr || situation.footprint == nullptr
-        || situation.originalFootprint == nullptr) {
+    if (situation.plan == nullptr || situation.footprint == nullptr) {
         return;
     }
-    const std::int64_t before = situation.original->parallel.pp.value;
-    const std::int64_t after = situation.plan->parallel.pp.value;
-    const StageFootprint& first = situation.footprint->stages.front();
-    const StageFootprint& originalFirst = situation.originalFootprint->stages.front();
-    if (after <= before || first.inFlight <= originalFirst.inFlight) {
-        return;
+    if (auto growth = growthOf(situation)) {
+        findings.push_back(std::move(*growth));
+    } else if (auto excess = excessOf(situation)) {
+        findings.push_back(std::move(*excess));
     }
-    // Compared at the same work per micro-batch: what the stage would hold if nothing more were in flight.
-    const Bytes oneMicroBatch{activationsOf(first).value / std::max<std::int64_t>(first.inFlight, 1)};
-    const Bytes added = activationsOf(first) - oneMicroBatch * originalFirst.inFlight;
-    const Bytes saved = first.staticState() - originalFirst.staticState();
-    Finding finding;
-    finding.id = "in-flight-growth";
-    const bool eatsTheSaving = first.device >= originalFirst.device;
-    finding.severity = eatsTheSaving ? Severity::Error : Severity::Warning;
-    finding.title = Text{HEADROOM_TR("core", "Micro-batches in flight: %1 → %2"),
-                         {formatCount(originalFirst.inFlight), formatCount(first.inFlight)}};
-    finding.explanation = Text{
-        HEADROOM_TR("core",
-                    "Pipeline %1 → %2 keeps %3 micro-batches on stage 0: their activations add %4, fewer layers per "
-                    "stage change the static state by %5."),
-        {formatCount(before), formatCount(after), formatCount(first.inFlight), signedGib(added), signedGib(saved)}};
-    finding.evidence.push_back(evidenceOf(*situation.original, "parallel.pp"));
-    finding.mend = halveMicroBatch(situation);
-    findings.push_back(std::move(finding));
 }
 
 } // namespace headroom

@@ -6,6 +6,7 @@
 #include "replay/replay_reader.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace headroom {
 
@@ -80,11 +81,12 @@ std::optional<Text> objectionToReplay(const ModelProgram& program)
                                                      {std::to_string(program.stages.size())}});
 }
 
-Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
+namespace {
+
+/// The stages above `worth.low`, the fullest first and until one is above `worth.high`; without the calibration. The
+/// engine says whether any was.
+Result<void> replayStages(const TrainingPlan& plan, Interval worth, Footprint& footprint)
 {
-    if (auto instant = estimateInstantly(plan, calibration, footprint); !instant) {
-        return instant;
-    }
     if (footprint.engine == Engine::Textbook) {
         return {};
     }
@@ -97,12 +99,45 @@ Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Fo
         return {};
     }
     footprint.engine = Engine::Replay;
-    for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
-        takeReplay(replayStage(program, program.stages[i]), footprint.stages[i]);
+    std::vector<std::size_t> fullestFirst(footprint.stages.size());
+    std::iota(fullestFirst.begin(), fullestFirst.end(), std::size_t{0});
+    std::stable_sort(fullestFirst.begin(), fullestFirst.end(), [&footprint](std::size_t a, std::size_t b) {
+        return footprint.stages[a].device > footprint.stages[b].device;
+    });
+    for (const std::size_t i : fullestFirst) {
+        StageFootprint& stage = footprint.stages[i];
+        if (stage.device < worth.low) {
+            break;
+        }
+        takeReplay(replayStage(program, program.stages[i]), stage);
+        if (stage.device > worth.high) {
+            break;
+        }
     }
     footprint.fullestStage = fullestOf(footprint.stages);
-    calibrate(footprint, calibration);
     return {};
+}
+
+} // namespace
+
+Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
+{
+    if (auto instant = estimateInstantly(plan, calibration, footprint); !instant) {
+        return instant;
+    }
+    auto done = replayStages(plan, everyStage, footprint);
+    if (done && footprint.engine == Engine::Replay) {
+        calibrate(footprint, calibration);
+    }
+    return done;
+}
+
+Result<void> replayWithin(const TrainingPlan& plan, const Calibration& calibration, Interval worth,
+                          Footprint& footprint)
+{
+    // Calibrated are whole footprints only.
+    return calibration.k || calibration.scalesTapes() ? replay(plan, calibration, footprint)
+                                                      : replayStages(plan, worth, footprint);
 }
 
 } // namespace headroom

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -60,8 +61,16 @@ void takeReplay(const StageReplay& replay, StageFootprint& stage);
 /// Why replaying every stage is out of the question; nothing where it is not.
 [[nodiscard]] std::optional<Text> objectionToReplay(const ModelProgram& program);
 
+/// To replayWithin().
+inline constexpr Interval everyStage{Bytes{0}, Bytes{std::numeric_limits<std::int64_t>::max()}};
+
 /// The exact footprint of every stage: estimateInstantly() with the stages' figures from the replay, its reserved bytes
 /// included. Where no tape describes the plan they are the textbook's.
 [[nodiscard]] Result<void> replay(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
+
+/// The same for an instant footprint of this plan and calibration, where only some stages matter: those whose device
+/// bytes are at least `worth.low`, the fullest first and until one is above `worth.high`.
+[[nodiscard]] Result<void> replayWithin(const TrainingPlan& plan, const Calibration& calibration, Interval worth,
+                                        Footprint& footprint);
 
 } // namespace headroom

@@ -4,6 +4,7 @@
 #include "config/effective_settings.h"
 #include "config/read_plan.h"
 #include "config/yaml_tree.h"
+#include "plan/fields_visit.h"
 #include "units/number.h"
 
 #include <algorithm>
@@ -144,14 +145,38 @@ std::vector<LogArgument> argumentsOf(const Run& run)
     return std::move(arguments.list);
 }
 
+namespace {
+
+/// What stands in a log is of the log, and a granularity of None is a statement: nothing was recomputed.
+void takeAsLogged(TrainingPlan& plan, const std::optional<LogArgument>& granularity, const std::string& name)
+{
+    forEachField(plan, [](std::string_view /*key*/, auto& field) {
+        if (field.origin.kind == OriginKind::ConfigFile) {
+            field.origin.kind = OriginKind::Log;
+        }
+    });
+    if (granularity && granularity->value == "None") {
+        const Origin origin{OriginKind::Log, static_cast<std::int32_t>(granularity->line),
+                            std::make_shared<const std::string>(name)};
+        plan.recompute.enabled.set(false, origin);
+        plan.recompute.granularity.set(Granularity::None, origin);
+    }
+}
+
+} // namespace
+
 Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& formats, const Catalog& catalog)
 {
     std::vector<LogArgument> arguments = argumentsOf(run);
     const std::uint16_t file = arguments.empty() ? std::uint16_t{0} : arguments.front().file;
     std::erase_if(arguments, [&](const LogArgument& argument) { return argument.file != file; });
     const std::string name = run.files.empty() ? std::string() : run.files[file];
-    const auto found = std::ranges::find(arguments, "world_size", &LogArgument::key);
-    const std::optional<LogArgument> worldArgument = found == arguments.end() ? std::nullopt : std::optional(*found);
+    const auto argument = [&arguments](std::string_view key) {
+        const auto found = std::ranges::find(arguments, key, &LogArgument::key);
+        return found == arguments.end() ? std::nullopt : std::optional(*found);
+    };
+    const std::optional<LogArgument> worldArgument = argument("world_size");
+    const std::optional<LogArgument> granularity = argument("recompute_granularity");
     const bool isMegatron = std::ranges::any_of(
         run.facts, [](const LogFact& fact) { return fact.format == megatronRow || fact.format == "megatron.world"; });
     if (!isMegatron) {
@@ -166,6 +191,7 @@ Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& format
         return failure(Text{HEADROOM_TR("core", "the log lists no arguments that are understood")}, name);
     }
     TrainingPlan plan = readPlan(*document, *format, catalog).plan;
+    takeAsLogged(plan, granularity, name);
     // The launcher's number, which no argument of Megatron sets.
     const std::optional<std::int64_t> world = worldArgument ? parseInteger(worldArgument->value) : std::nullopt;
     if (world && *world > 0 && !plan.parallel.world.isStated()) {

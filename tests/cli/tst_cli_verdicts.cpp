@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli_fixture.h"
+#include "verdict_pairs.h"
+
+#include "insight/finding.h"
 
 using namespace headroom::cli;
-
-namespace {
-
-/// What a user hands in: changes of the recipe's example ("from" → "to"), and a log.
-struct Input
-{
-    QByteArray from, to, log;
-};
-
-QByteArray peaks(const char* forward, const char* backward, const char* optimizer)
-{
-    QByteArray log;
-    for (int step = 1; step <= 4; ++step) {
-        const QByteArray at = " step=" + QByteArray::number(step) + " peak_alloc=";
-        // A step's first phase falls below the last step's largest, so that no running maximum is seen.
-        log += "phase=forward" + at + forward + "GiB\nphase=backward" + at + backward + "GiB\nphase=optimizer" + at
-            + optimizer + "GiB\n";
-    }
-    return log;
-}
-
-/// Steps whose backward peaks grow by `slope` GiB each, with one of them, 10, higher by `spike`.
-QByteArray steps(double slope, double spike, double firstBelow = 0)
-{
-    QByteArray log;
-    for (int step = 1; step <= 20; ++step) {
-        const double peak = 20 + slope * step + (step == 10 ? spike : 0) - (step == 1 ? firstBelow : 0);
-        const QByteArray at = " step=" + QByteArray::number(step) + " peak_alloc=";
-        log += "phase=forward" + at + "10GiB\nphase=backward" + at + QByteArray::number(peak, 'f', 2) + "GiB\n";
-    }
-    return log;
-}
-
-QByteArray outOfMemory(const char* free, const char* allocated, const char* unallocated)
-{
-    return QByteArray("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total "
-                      "capacity of 23.65 GiB of which ")
-        + free + " GiB is free. Of the allocated memory " + allocated + " GiB is allocated by PyTorch, and "
-        + unallocated + " GiB is reserved by PyTorch but unallocated.\n";
-}
-
-} // namespace
 
 Q_DECLARE_METATYPE(Input)
 
@@ -55,6 +16,9 @@ class TestCliVerdicts : public CliFixture
 private slots:
     void pairs_data();
     void pairs();
+    void everyFindingHasAPair();
+    void disagreements_data();
+    void disagreements();
     void outOfMemoryCauses_data();
     void outOfMemoryCauses();
     void losses_data();
@@ -64,7 +28,7 @@ private slots:
 
 private:
     QStringList idsOf(const Outcome& outcome);
-    QStringList checked(const Input& input);
+    QStringList findingsOf(const Input& input);
     QByteArray changed(const QByteArray& from, const QByteArray& to);
 };
 
@@ -90,10 +54,14 @@ QByteArray TestCliVerdicts::changed(const QByteArray& from, const QByteArray& to
     return config;
 }
 
-QStringList TestCliVerdicts::checked(const Input& input)
+QStringList TestCliVerdicts::findingsOf(const Input& input)
 {
-    write("a.yaml", changed(input.from, input.to));
-    QStringList arguments{"check", "a.yaml", "--json"};
+    const QString file = input.file.isEmpty() ? QStringLiteral("a.yaml") : input.file;
+    write(file.toLatin1().constData(), input.config.isEmpty() ? changed(input.from, input.to) : input.config);
+    QStringList arguments{input.settings.isEmpty() ? "check" : "estimate", file, "--json"};
+    for (const QString& setting : input.settings) {
+        arguments << "--set" << setting;
+    }
     if (!input.log.isEmpty()) {
         write("train.log", input.log);
         arguments << "--log"
@@ -112,38 +80,9 @@ void TestCliVerdicts::pairs_data()
     QTest::addColumn<QString>("id");
     QTest::addColumn<Input>("with");
     QTest::addColumn<Input>("without");
-    const auto add = [](const char* id, const Input& with, const Input& without) {
-        QTest::newRow(id) << QString::fromLatin1(id) << with << without;
-    };
-    const Input plain;
-    // Section 1: the phase of the peak
-    const Input forward{{}, {}, peaks("30", "20", "10")};
-    const Input backward{{}, {}, peaks("20", "30", "10")};
-    const Input optimizer{{}, {}, peaks("10", "20", "30")};
-    add("peak-in-forward", forward, backward);
-    add("peak-in-backward", backward, optimizer);
-    add("peak-in-optimizer", optimizer, forward);
-    add("statistics-not-reset",
-        {{},
-         {},
-         "phase=forward step=1 peak_alloc=10GiB\nphase=backward step=1 peak_alloc=20GiB\n"
-         "phase=optimizer step=1 peak_alloc=25GiB\nphase=forward step=2 peak_alloc=25GiB\n"
-         "phase=backward step=2 peak_alloc=25GiB\nphase=optimizer step=2 peak_alloc=26GiB\n"},
-        backward);
-    // The usual causes, and section 3: the batch and the split
-    add("micro-batch-is-global-batch", {"micro_batch_size: 2 ", "micro_batch_size: 16 ", {}}, plain);
-    add("global-batch-mismatch", {"global_batch_size: 16", "global_batch_size: 24", {}}, plain);
-    add("layers-do-not-divide", {"pipeline_parallel_size: 1", "pipeline_parallel_size: 5", {}},
-        {"pipeline_parallel_size: 1", "pipeline_parallel_size: 4", {}});
-    add("recompute-not-loaded", {"granularity: none", "granularity: full", {}},
-        {"enabled: false\n  granularity: none", "enabled: true\n  granularity: full", {}});
-    // Over the steps
-    add("growth-over-steps", {{}, {}, steps(0.1, 0)}, {{}, {}, steps(0, 0)});
-    add("one-step-far-above", {{}, {}, steps(0, 8)}, {{}, {}, steps(0, 0)});
-    add("first-step-below", {{}, {}, steps(0, 0, 5)}, {{}, {}, steps(0, 0)});
-    // Section 4: the pool keeps what it has
-    add("reserved-above-allocated", {{}, {}, "phase=backward step=1 peak_alloc=20GiB peak_reserved=28GiB\n"},
-        {{}, {}, "phase=backward step=1 peak_alloc=20GiB peak_reserved=20.5GiB\n"});
+    for (const Pair& pair : allPairs()) {
+        QTest::newRow(qPrintable(pair.name)) << pair.id() << pair.with << pair.without;
+    }
 }
 
 void TestCliVerdicts::pairs()
@@ -151,10 +90,64 @@ void TestCliVerdicts::pairs()
     QFETCH(QString, id);
     QFETCH(Input, with);
     QFETCH(Input, without);
-    const QStringList fired = checked(with);
+    const QStringList fired = findingsOf(with);
     QVERIFY2(fired.contains(id), qPrintable(fired.join(u' ')));
-    const QStringList silent = checked(without);
+    const QStringList silent = findingsOf(without);
     QVERIFY2(!silent.contains(id) && !silent.contains("failed"), qPrintable(silent.join(u' ')));
+}
+
+void TestCliVerdicts::everyFindingHasAPair()
+{
+    QStringList tested{"another-setting-ran", "estimate-disagrees"}; // by disagreements()
+    for (const Pair& pair : allPairs()) {
+        tested << pair.id();
+    }
+    for (const std::string_view id : headroom::findingIds()) {
+        const QString name = QString::fromUtf8(id.data(), qsizetype(id.size()));
+        QVERIFY2(tested.contains(name), qPrintable(name + " has no pair of inputs"));
+    }
+}
+
+void TestCliVerdicts::disagreements_data()
+{
+    QTest::addColumn<QStringList>("ran");
+    QTest::addColumn<QString>("id");
+    QTest::newRow("as the config says") << QStringList{"recompute.enabled=true"} << QString();
+    QTest::newRow("recompute never loaded")
+        << QStringList{"recompute.enabled=false"} << QStringLiteral("another-setting-ran");
+    QTest::newRow("samples four times as long")
+        << QStringList{"recompute.enabled=true", "batch.seq=4096"} << QStringLiteral("estimate-disagrees");
+}
+
+/// The log shows the peaks of what ran, the config what was meant to.
+void TestCliVerdicts::disagreements()
+{
+    QFETCH(QStringList, ran);
+    QFETCH(QString, id);
+    QByteArray config = changed("enabled: false\n  granularity: none", "enabled: true\n  granularity: full");
+    config.replace("micro_batch_size: 2 ", "micro_batch_size: 16 ");
+    config.replace("global_batch_size: 16", "global_batch_size: 128");
+    config.replace("hidden_size: 1024\n", "hidden_size: 1024\n  num_attention_heads: 16\n");
+    write("a.yaml", config);
+    QStringList arguments{"estimate", "a.yaml", "--instant", "--json"};
+    for (const QString& setting : ran) {
+        arguments << "--set" << setting;
+    }
+    const auto estimate = run(arguments).json();
+    QVERIFY(estimate.is_object());
+    QByteArray text;
+    for (int step = 1; step <= 2; ++step) {
+        for (const char* phase : {"forward", "backward", "optimizer"}) {
+            const auto bytes = estimate["stages"][0]["phases"][phase]["allocated_bytes"].get<qint64>();
+            text += "phase=" + QByteArray(phase) + " step=" + QByteArray::number(step)
+                + " rank=0 peak_alloc=" + QByteArray::number(bytes) + "B\n";
+        }
+    }
+    write("train.log", text);
+    const QStringList ids = idsOf(run({"check", "a.yaml", "--log", "train.log", "--json"}));
+    for (const char* one : {"another-setting-ran", "estimate-disagrees"}) {
+        QVERIFY2(ids.contains(one) == (id == one), qPrintable(ids.join(u' ')));
+    }
 }
 
 void TestCliVerdicts::outOfMemoryCauses_data()

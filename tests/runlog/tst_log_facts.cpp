@@ -113,6 +113,7 @@ void LogFactsTest::planOfMegatron()
                                 "  pipeline_model_parallel_size .................... 4\n"
                                 "  tensor_model_parallel_size ...................... 2\n"
                                 "  num_query_groups ................................ None\n"
+                                "  recompute_granularity ........................... None\n"
                                 "-------------------- end of arguments ---------------------\n",
                                 "train.log");
     const auto plan = planOfArguments(run, ConfigFormats::load(), Catalog{});
@@ -122,6 +123,10 @@ void LogFactsTest::planOfMegatron()
     QCOMPARE(plan->batch.micro.value, std::int64_t{2});
     QCOMPARE(plan->parallel.pp.value, std::int64_t{4});
     QCOMPARE(plan->parallel.pp.origin.line, std::int32_t{7});
+    QCOMPARE(plan->parallel.pp.origin.kind, OriginKind::Log);
+    QCOMPARE(plan->recompute.granularity.origin.kind, OriginKind::Log);
+    QCOMPARE(plan->recompute.granularity.origin.line, std::int32_t{10});
+    QVERIFY(!plan->recompute.enabled.value);
     QVERIFY(!planOfArguments(readLogText("nothing\n", "a.log"), ConfigFormats::load(), Catalog{}));
 }
 

@@ -69,7 +69,7 @@ FitJob::Report FitJob::work(FitRequest request)
     question.margin = report->request.margin;
     question.constraints = report->request.constraints;
     question.calibration = report->request.draft.calibration;
-    question.exact = replay;
+    question.exact = replayWithin;
     report->answer = smallestChangeThatFits(question);
     if (!report->answer) {
         return report;

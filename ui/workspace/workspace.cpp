@@ -5,6 +5,7 @@
 #include "footprint/tape_shape.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
+#include "replay/replay.h"
 #include "workspace/config_export.h"
 #include "workspace/follow_job.h"
 #include "workspace/open_job.h"
@@ -144,6 +145,7 @@ void Workspace::take(const OpenedFiles& files)
     const bool lacksModel = files.log && files.log->plan && !plan().model.layers.isKnown();
     if (files.log) {
         m_log = files.log;
+        m_conclusions.reset();
         m_follow->watch(*m_log);
     }
     if (files.model) {
@@ -165,6 +167,7 @@ void Workspace::takeGrown(const LoadedLog& log)
 {
     // The plan is what it was, and so is its estimate: a replay on its way must not start again with every line.
     m_log = log;
+    m_conclusions.reset();
     judgeFootprint();
     emit draftChanged();
     settle();
@@ -216,6 +219,7 @@ void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
             m_draft.plan = std::move(*plan);
         }
     }
+    m_conclusions.reset();
     m_undo.clear();
     m_savedBytes = m_config ? m_config->opened.document.bytes() : std::string();
     computeBaseline();
@@ -338,6 +342,11 @@ void Workspace::settle()
     }
     situation.calibration = m_draft.calibration;
     situation.estimator = estimateInstantly;
+    situation.exact = replayWithin;
+    if (situation.run != nullptr && !m_conclusions) {
+        m_conclusions = concludeFromLog(situation);
+    }
+    situation.conclusions = m_conclusions ? &*m_conclusions : nullptr;
     m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
     emit findingsChanged();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "insight/finding.h"
+#include "insight/log_conclusions.h"
 #include "workspace/draft.h"
 #include "workspace/knobs.h"
 #include "workspace/open_files.h"
@@ -147,6 +147,7 @@ private:
     std::optional<Footprint> m_exactOriginal, m_exactBaseline;
     Problem m_obstacle;
     Verdict m_verdict;
+    std::optional<LogConclusions> m_conclusions; ///< of the log and the files' plan, until one of them changes
     std::vector<Finding> m_findings;
     QUndoStack m_undo;
     QTimer m_settle;

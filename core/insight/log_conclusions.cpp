@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/log_conclusions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom {
+
+namespace {
+
+/// Only less memory mends these; the others are of the allocator, of other processes or of a limit.
+bool isShort(const OutOfMemory& message)
+{
+    return message.cause == OutOfMemoryCause::Shortage || message.cause == OutOfMemoryCause::GiantBlock
+        || message.cause == OutOfMemoryCause::Unknown;
+}
+
+std::optional<Bytes> capacityOf(const OutOfMemory& message, const TrainingPlan& plan)
+{
+    if (message.capacity) {
+        return message.capacity;
+    }
+    const Count& capacity = plan.hardware.capacityBytes;
+    return capacity.isKnown() ? std::optional(Bytes{capacity.value}) : std::nullopt;
+}
+
+/// The smallest change with which as much stays free as the run needed beyond its estimate.
+std::optional<FitAnswer> whatWouldFit(const Situation& situation, const TrainingPlan& plan, const Shortage& shortage)
+{
+    const auto capacity = capacityOf(shortage.message, plan);
+    if (!isShort(shortage.message) || !capacity || shortage.unexplained >= *capacity) {
+        return std::nullopt;
+    }
+    FitQuestion question;
+    question.plan = &plan;
+    question.capacity = *capacity - shortage.unexplained;
+    question.estimator = situation.estimator;
+    question.exact = situation.exact;
+    auto answer = smallestChangeThatFits(question);
+    return answer ? std::optional(std::move(*answer)) : std::nullopt;
+}
+
+std::optional<Shortage> shortageOf(const Situation& situation)
+{
+    std::vector<OutOfMemory> messages = outOfMemoryOf(*situation.run);
+    if (messages.empty()) {
+        return std::nullopt;
+    }
+    Shortage shortage;
+    shortage.message = std::move(messages.front());
+    const OutOfMemory& message = shortage.message;
+    const TrainingPlan* plan = loggedPlan(situation);
+    Footprint footprint;
+    if (plan == nullptr || !situation.estimator(*plan, {}, footprint)) {
+        return shortage;
+    }
+    shortage.stage = stageOfRank(*plan, message.rank);
+    if (shortage.stage && *shortage.stage >= footprint.stages.size()) {
+        shortage.stage.reset();
+    }
+    shortage.estimated = footprint.stages[shortage.stage.value_or(footprint.fullestStage)].peakAllocated;
+    if (message.requested) {
+        shortage.tensors = tensorsOfSize(*message.requested, *plan, shortage.stage, message.phase);
+    }
+    if (message.requested && message.allocated) {
+        shortage.unexplained = std::max(*message.allocated + *message.requested - shortage.estimated, Bytes{});
+    }
+    shortage.answer = whatWouldFit(situation, *plan, shortage);
+    return shortage;
+}
+
+std::optional<Calibrated> measuredOf(const Situation& situation)
+{
+    const TrainingPlan* plan = loggedPlan(situation);
+    if (plan == nullptr || situation.run->isEmpty()) {
+        return std::nullopt;
+    }
+    const auto points = calibrationPoints(*situation.run, *situation.summary, *plan);
+    auto measured = points ? calibrate(*points, situation.estimator) : tl::unexpected(points.error());
+    return measured ? std::optional(std::move(*measured)) : std::nullopt;
+}
+
+} // namespace
+
+const TrainingPlan* loggedPlan(const Situation& situation)
+{
+    return situation.original != nullptr ? situation.original : situation.plan;
+}
+
+LogConclusions concludeFromLog(const Situation& situation)
+{
+    return {measuredOf(situation), shortageOf(situation)};
+}
+
+} // namespace headroom

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/fit.h"
+#include "insight/insight_fixture.h"
+#include "insight/rule.h"
+#include "plan/batch.h"
+#include "plan/validity.h"
+#include "replay/replay.h"
+
+#include <QElapsedTimer>
+#include <QTest>
+
+#include <cmath>
+
+using namespace headroom;
+
+namespace {
+
+constexpr double margin = 0.05;
+constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
+
+struct Row
+{
+    const char* name;
+    int capacity; ///< GiB
+    QByteArray settings;
+};
+
+// Published shapes.
+const QByteArray llama7b = "model.layers=32 model.hidden=4096 model.heads=32 model.ffn=11008 model.gated_mlp=true "
+                           "model.vocab=32000 batch.seq=4096 ";
+const QByteArray llama8b = "model.layers=32 model.hidden=4096 model.heads=32 model.kv_heads=8 model.ffn=14336 "
+                           "model.gated_mlp=true model.vocab=128256 model.tied_embeddings=false batch.seq=8192 ";
+const QByteArray llama70b = "model.layers=80 model.hidden=8192 model.heads=64 model.kv_heads=8 model.ffn=28672 "
+                            "model.gated_mlp=true model.vocab=128256 model.tied_embeddings=false batch.seq=8192 ";
+const QByteArray qwen7b = "model.layers=28 model.hidden=3584 model.heads=28 model.kv_heads=4 model.ffn=18944 "
+                          "model.gated_mlp=true model.vocab=152064 model.tied_embeddings=false batch.seq=4096 ";
+const QByteArray gpt3 = "model.layers=24 model.hidden=2048 model.heads=16 model.vocab=50304 batch.seq=2048 ";
+const QByteArray mixtral = "model.layers=32 model.hidden=4096 model.heads=32 model.kv_heads=8 model.ffn=14336 "
+                           "model.gated_mlp=true model.vocab=32000 moe.experts=8 moe.topk=2 moe.ffn=14336 "
+                           "moe.grouped_gemm=true batch.seq=4096 ";
+const QByteArray deepseekLite
+    = "model.layers=27 model.hidden=2048 model.heads=16 model.ffn=10944 model.gated_mlp=true model.vocab=102400 "
+      "moe.experts=64 moe.topk=6 moe.ffn=1408 moe.shared_experts=2 moe.first_dense_layers=1 moe.grouped_gemm=true "
+      "mla.kv_lora_rank=512 mla.qk_nope_dim=128 mla.qk_rope_dim=64 mla.v_dim=128 batch.seq=4096 ";
+const QByteArray vision = "vision.layers=32 vision.hidden=1280 vision.heads=16 vision.patch=14 vision.image_size=448 "
+                          "projector.type=mlp ";
+const QByteArray megatron = "framework=megatron-args shard.dist_opt=true ";
+const QByteArray trainer = "framework=hf-trainer ";
+const QByteArray titan = "framework=torchtitan-toml ";
+
+std::vector<Row> rows()
+{
+    return {
+        {"stages", 80, llama7b + "parallel.pp=4 parallel.dp=2 batch.micro=8 batch.accum=8"},
+        {"stages, 40 GiB", 40, llama7b + "parallel.pp=2 parallel.dp=4 batch.micro=4 batch.accum=8"},
+        {"tensor and stages", 80, llama7b + "parallel.tp=2 parallel.pp=2 parallel.dp=2 batch.micro=12 batch.accum=4"},
+        {"world and global batch stated", 80,
+         llama7b + "parallel.tp=2 parallel.world=16 batch.micro=8 batch.global=256"},
+        {"one GPU", 80, llama7b + "batch.micro=1 batch.accum=8"},
+        {"24 GiB", 24, llama7b + "parallel.pp=8 batch.micro=2 batch.accum=8"},
+        {"many micro-batches", 80, llama7b + "parallel.pp=8 parallel.dp=1 batch.micro=4 batch.accum=128"},
+        {"GPipe", 40,
+         gpt3 + megatron + "parallel.pp=4 parallel.schedule=gpipe parallel.dp=1 batch.micro=4 batch.accum=16"},
+        {"GPT, tied", 24, gpt3 + megatron + "parallel.dp=8 batch.micro=8 batch.accum=2"},
+        {"GPT, unfused attention", 40,
+         gpt3 + megatron + "attention.impl=unfused parallel.dp=8 batch.micro=16 batch.accum=2"},
+        {"GPT, tensor parallel", 16, gpt3 + megatron + "parallel.tp=2 parallel.dp=4 batch.micro=16 batch.accum=2"},
+        {"Megatron 8B", 80, llama8b + megatron + "parallel.tp=2 parallel.dp=4 batch.micro=4 batch.accum=8"},
+        {"Megatron 8B, sequence parallel", 80,
+         llama8b + megatron + "parallel.tp=4 parallel.sp=true parallel.dp=2 batch.micro=8 batch.accum=8"},
+        {"Megatron 8B, no sharding", 80,
+         llama8b + "framework=megatron-args parallel.tp=2 parallel.dp=4 batch.micro=1 batch.accum=8"},
+        {"interleaved", 80,
+         llama8b + megatron
+             + "parallel.pp=4 parallel.vpp=4 parallel.schedule=interleaved parallel.dp=2 batch.micro=2 batch.accum=16"},
+        {"interleaved, tensor", 40,
+         llama8b + megatron
+             + "parallel.pp=2 parallel.vpp=8 parallel.schedule=interleaved parallel.tp=2 parallel.dp=2 batch.micro=2 "
+               "batch.accum=8"},
+        {"long context", 80,
+         llama8b + megatron
+             + "batch.seq=131072 parallel.cp=4 parallel.tp=2 parallel.sp=true parallel.dp=2 batch.micro=1 "
+               "batch.accum=8"},
+        {"selective recompute", 80,
+         llama8b + megatron
+             + "recompute.enabled=true recompute.granularity=selective recompute.modules=core_attn parallel.tp=2 "
+               "parallel.dp=4 batch.micro=4 batch.accum=8"},
+        {"block recompute", 80,
+         llama8b + megatron
+             + "recompute.enabled=true recompute.granularity=full recompute.method=block recompute.num_layers=8 "
+               "parallel.tp=2 parallel.dp=4 batch.micro=4 batch.accum=8"},
+        {"70B", 80,
+         llama70b + megatron
+             + "parallel.tp=8 parallel.pp=4 parallel.sp=true parallel.dp=2 batch.micro=4 batch.accum=16"},
+        {"70B, interleaved", 80,
+         llama70b + megatron
+             + "parallel.tp=4 parallel.pp=8 parallel.vpp=5 parallel.schedule=interleaved parallel.sp=true "
+               "parallel.dp=1 batch.micro=2 batch.accum=32"},
+        {"70B on 40 GiB", 40,
+         llama70b + megatron
+             + "parallel.tp=8 parallel.pp=8 parallel.sp=true parallel.dp=1 batch.micro=2 batch.accum=32"},
+        {"Mixtral", 80,
+         mixtral + megatron
+             + "parallel.tp=2 parallel.pp=4 parallel.ep=4 parallel.sp=true parallel.dp=8 batch.micro=4 batch.accum=16"},
+        {"Mixtral, experts apart", 80,
+         mixtral + megatron + "parallel.ep=8 parallel.pp=2 parallel.dp=8 batch.micro=2 batch.accum=8"},
+        {"DeepSeek-V2-Lite", 80, deepseekLite + megatron + "parallel.ep=8 parallel.dp=8 batch.micro=8 batch.accum=8"},
+        {"DeepSeek-V2-Lite, tensor", 40,
+         deepseekLite + megatron
+             + "parallel.tp=2 parallel.sp=true parallel.ep=4 parallel.dp=4 batch.micro=4 batch.accum=8"},
+        {"ZeRO 1", 80, qwen7b + trainer + "shard.zero_stage=1 parallel.dp=8 batch.micro=2 batch.accum=4"},
+        {"ZeRO 2", 80, qwen7b + trainer + "shard.zero_stage=2 parallel.dp=8 batch.micro=4 batch.accum=4"},
+        {"ZeRO 3", 40,
+         llama8b + trainer + "batch.seq=4096 shard.zero_stage=3 parallel.dp=8 batch.micro=8 batch.accum=2"},
+        {"FSDP", 80, llama8b + trainer + "batch.seq=4096 shard.fsdp=true parallel.dp=8 batch.micro=8 batch.accum=2"},
+        {"FSDP, torchtitan", 80, llama8b + titan + "shard.fsdp=true parallel.dp=8 batch.micro=4 batch.accum=1"},
+        {"FSDP, torchtitan, stages", 80,
+         llama70b + titan + "shard.fsdp=true parallel.pp=4 parallel.dp=8 batch.micro=4 batch.accum=8"},
+        {"LoRA", 24, qwen7b + trainer + "lora.rank=16 batch.seq=2048 parallel.dp=1 batch.micro=4 batch.accum=4"},
+        {"LoRA under recompute", 24,
+         qwen7b + trainer
+             + "lora.rank=16 batch.seq=4096 recompute.enabled=true recompute.granularity=full parallel.dp=2 "
+               "batch.micro=8 batch.accum=4"},
+        {"vision", 80,
+         qwen7b + trainer + vision + "batch.seq=2048 shard.zero_stage=2 parallel.dp=8 batch.micro=8 batch.accum=4"},
+        {"vision, frozen language model", 48,
+         qwen7b + trainer + vision + "batch.seq=2048 frozen.llm=true parallel.dp=4 batch.micro=8 batch.accum=4"},
+        {"vision in Megatron", 80,
+         qwen7b + megatron + vision
+             + "batch.seq=2048 parallel.tp=2 parallel.pp=2 parallel.dp=2 batch.micro=16 batch.accum=8"},
+        {"unfused Hugging Face", 80,
+         gpt3 + trainer + "attention.impl=eager parallel.dp=4 batch.micro=16 batch.accum=2"},
+    };
+}
+
+/// Asks as the terminal does: the closed form searches, the replay decides.
+FitQuestion questionOf(const TrainingPlan& plan, int capacity)
+{
+    FitQuestion question;
+    question.plan = &plan;
+    question.capacity = Bytes{capacity * gibibyte};
+    question.margin = margin;
+    question.exact = replayWithin;
+    return question;
+}
+
+/// By the replay of every stage; what the closed form already finds too large is not replayed.
+bool fitsExactly(const TrainingPlan& plan, Bytes limit)
+{
+    Footprint footprint;
+    return estimateInstantly(plan, {}, footprint) && footprint.fullest().device <= limit && replay(plan, {}, footprint)
+        && footprint.fullest().device <= limit;
+}
+
+std::int64_t samplesOf(const TrainingPlan& plan)
+{
+    return plan.batch.global.isStated() ? plan.batch.global.value
+                                        : plan.batch.micro.value * microBatchesPerStep(plan) * dataParallelSize(plan);
+}
+
+/// The plan with one size changed and what has to follow, by hand; null where GPUs or samples do not come out even.
+std::optional<TrainingPlan> turned(const TrainingPlan& plan, const char* field, std::int64_t value)
+{
+    auto changed = edited(plan, {{field, std::to_string(value)}});
+    const std::int64_t replica
+        = changed->parallel.tp.valueOr(1) * changed->parallel.pp.valueOr(1) * changed->parallel.cp.valueOr(1);
+    const std::int64_t world = worldSize(plan);
+    if (world % replica != 0) {
+        return std::nullopt;
+    }
+    const Origin origin{OriginKind::Edited, 0, nullptr};
+    changed->parallel.dp.set(world / replica, origin);
+    const std::int64_t atOnce = changed->batch.micro.valueOr(1) * (world / replica);
+    if (samplesOf(plan) % atOnce != 0) {
+        return std::nullopt;
+    }
+    changed->batch.accum.set(samplesOf(plan) / atOnce, origin);
+    const auto problems = validate(*changed);
+    const bool isLegal = std::none_of(problems.begin(), problems.end(),
+                                      [](const Problem& problem) { return problem.severity == Severity::Error; });
+    return isLegal ? changed : std::nullopt;
+}
+
+double distance(std::int64_t a, std::int64_t b)
+{
+    return std::abs(std::log(double(a) / double(b)));
+}
+
+/// The nearest value with which the plan fits, every one of them tried.
+std::optional<std::int64_t> nearestThatFits(const TrainingPlan& plan, const char* field, std::int64_t now,
+                                            std::vector<std::int64_t> values, Bytes limit)
+{
+    std::erase(values, now);
+    std::stable_sort(values.begin(), values.end(),
+                     [now](std::int64_t a, std::int64_t b) { return distance(a, now) < distance(b, now); });
+    for (const std::int64_t value : values) {
+        const auto changed = turned(plan, field, value);
+        if (changed && fitsExactly(*changed, limit)) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<std::int64_t> countsTo(std::int64_t last, std::int64_t dividing = 0)
+{
+    std::vector<std::int64_t> values;
+    for (std::int64_t value = 1; value <= last; ++value) {
+        if (dividing == 0 || dividing % value == 0) {
+            values.push_back(value);
+        }
+    }
+    return values;
+}
+
+std::vector<FitProposal> allOf(const FitAnswer& answer)
+{
+    std::vector<FitProposal> all = answer.singles;
+    all.insert(all.end(), answer.pairs.begin(), answer.pairs.end());
+    return all;
+}
+
+} // namespace
+
+/// The smallest change that fits, on plans of every kind: proposals fit by the replay, keep what they have to, and none
+/// is missed.
+class TestFitPlans : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void proposals_data();
+    void proposals();
+    void missesNone_data() { proposals_data(); }
+    void missesNone();
+    void inverseQuestionsFit_data() { proposals_data(); }
+    void inverseQuestionsFit();
+    void cleanupTestCase();
+
+private:
+    double m_worst = 0; ///< milliseconds of one search
+    QByteArray m_worstName;
+    int m_answered = 0;
+};
+
+void TestFitPlans::proposals_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<int>("capacity");
+    for (const Row& row : rows()) {
+        QTest::newRow(row.name) << row.settings << row.capacity;
+    }
+}
+
+void TestFitPlans::proposals()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(int, capacity);
+    const TrainingPlan plan = planOf(settings);
+    const FitQuestion question = questionOf(plan, capacity);
+    QElapsedTimer timer;
+    timer.start();
+    const auto answer = smallestChangeThatFits(question);
+    const double elapsed = double(timer.nsecsElapsed()) / 1e6;
+    if (elapsed > m_worst) {
+        m_worst = elapsed;
+        m_worstName = QTest::currentDataTag();
+    }
+    QVERIFY2(answer, answer ? "" : answer.error().english().c_str());
+    QVERIFY2(!answer->fits, qPrintable(QString::number(answer->peak.gib())));
+    m_answered += allOf(*answer).empty() ? 0 : 1;
+    QVERIFY(!allOf(*answer).empty() || answer->closest.has_value());
+    for (const FitProposal& proposal : allOf(*answer)) {
+        const auto changed = edited(plan, proposal.edits);
+        QVERIFY(changed);
+        QVERIFY2(fitsExactly(*changed, question.limit()),
+                 qPrintable(QString::fromStdString(proposal.labels.front().english())));
+        QCOMPARE(worldSize(*changed), worldSize(plan));
+        QCOMPARE(samplesOf(*changed), samplesOf(plan));
+        QVERIFY(batchEquation(*changed).holds.value_or(true));
+        QCOMPARE(changed->batch.seq.value, plan.batch.seq.value);
+        QCOMPARE(changed->model.layers.value % changed->parallel.pp.valueOr(1), std::int64_t{0});
+        QVERIFY(proposal.stepTime.has_value());
+    }
+}
+
+void TestFitPlans::missesNone()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(int, capacity);
+    const TrainingPlan plan = planOf(settings);
+    const FitQuestion question = questionOf(plan, capacity);
+    const auto answer = smallestChangeThatFits(question);
+    QVERIFY(answer);
+    struct Size
+    {
+        const char* knob;
+        const char* field;
+        std::int64_t now;
+        std::vector<std::int64_t> values;
+    };
+    const std::int64_t world = worldSize(plan);
+    for (const Size& size : {
+             Size{"micro-batch", "batch.micro", plan.batch.micro.value, countsTo(plan.batch.micro.value)},
+             Size{"pipeline", "parallel.pp", plan.parallel.pp.valueOr(1), countsTo(world, plan.model.layers.value)},
+             Size{"tensor", "parallel.tp", plan.parallel.tp.valueOr(1), countsTo(world, plan.model.heads.value)},
+             Size{"context", "parallel.cp", plan.parallel.cp.valueOr(1), countsTo(world)},
+             Size{"expert", "parallel.ep", plan.parallel.ep.valueOr(1),
+                  countsTo(plan.moe.experts.valueOr(0), plan.moe.experts.valueOr(0))},
+         }) {
+        const auto best = nearestThatFits(plan, size.field, size.now, size.values, question.limit());
+        const auto found
+            = std::find_if(answer->singles.begin(), answer->singles.end(),
+                           [&](const FitProposal& proposal) { return proposal.knobs.front() == size.knob; });
+        QVERIFY2((found != answer->singles.end()) == best.has_value(), size.knob);
+        if (best) {
+            const auto edit = std::find_if(found->edits.begin(), found->edits.end(),
+                                           [&](const PlanEdit& one) { return one.field == size.field; });
+            QVERIFY(edit != found->edits.end());
+            QCOMPARE(distance(std::stoll(edit->value), size.now), distance(*best, size.now));
+        }
+    }
+}
+
+void TestFitPlans::inverseQuestionsFit()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(int, capacity);
+    const TrainingPlan plan = planOf(settings);
+    const FitQuestion question = questionOf(plan, capacity);
+    if (const auto fewest = fewestGpus(question)) {
+        const auto changed = edited(plan, fewest->edits);
+        QVERIFY(changed && worldSize(*changed) <= worldSize(plan));
+        QVERIFY(fitsExactly(*changed, question.limit()));
+        QCOMPARE(samplesOf(*changed), samplesOf(plan));
+    }
+    FitConstraints anyBatch = question.constraints;
+    anyBatch.keepGlobalBatch = false;
+    if (const auto micro = largestMicroBatch(question)) {
+        const auto edits = linkedEdits(plan, {{"batch.micro", std::to_string(*micro)}}, anyBatch);
+        QVERIFY(edits && fitsExactly(*edited(plan, *edits), question.limit()));
+    }
+    if (const auto sequence = longestSequence(question)) {
+        const auto edits = linkedEdits(plan, {{"batch.seq", std::to_string(*sequence)}}, question.constraints);
+        QVERIFY(edits && fitsExactly(*edited(plan, *edits), question.limit()));
+    }
+}
+
+void TestFitPlans::cleanupTestCase()
+{
+    qInfo("%d plans, %d of them with a proposal; the longest search took %.1f ms (%s)", int(rows().size()), m_answered,
+          m_worst, m_worstName.constData());
+}
+
+QTEST_APPLESS_MAIN(TestFitPlans)
+#include "tst_fit_plans.moc"
