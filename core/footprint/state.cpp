@@ -135,13 +135,18 @@ OptimizerKind optimizerKind(std::string_view name)
     return mentions(name, "sgd") ? OptimizerKind::Sgd : OptimizerKind::Adam;
 }
 
+OptimizerKind optimizerOf(const TrainingPlan& plan)
+{
+    if (plan.precision.recipe.value == "megatron-bf16-muon") {
+        return OptimizerKind::Muon;
+    }
+    return optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
+}
+
 StateRecipe stateRecipe(const TrainingPlan& plan)
 {
     PrecisionRecipe types = effectivePrecision(plan);
-    OptimizerKind kind = optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
-    if (types.id == "megatron-bf16-muon") {
-        kind = OptimizerKind::Muon;
-    }
+    const OptimizerKind kind = optimizerOf(plan);
     applyOptimizer(plan, kind, types);
     const double first = bytesPerElement(types.optM);
     const double second = bytesPerElement(types.optV);

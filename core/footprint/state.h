@@ -13,6 +13,7 @@ enum class OptimizerKind : std::uint8_t { Adam, Sgd, Momentum, Adafactor, Muon }
 
 /// "adamw", "paged_adamw_8bit", "sgd", "sgd_momentum", "lion", "adafactor", "muon", …; Adam for names not known.
 [[nodiscard]] OptimizerKind optimizerKind(std::string_view name);
+[[nodiscard]] OptimizerKind optimizerOf(const TrainingPlan& plan); ///< by its name, or by that of the recipe
 
 /// Bytes per trainable parameter (theory.md 2.1), before any sharding.
 struct StateRecipe

@@ -118,14 +118,20 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     if (options.reduceBuckets > 0) {
         writer.ensureForStep(bucketKey, ReduceBuffer, options.reduceBuckets);
     }
-    if (!options.keepsGathered) {
+    Tape::Slot next = Tape::none;
+    if (options.prefetches && options.gatherBuffer > 0 && !options.keepsGathered) {
+        // The module behind has gathered this one, which gathers the next (FSDP2 _fsdp_param_group.py,
+        // _backward_prefetch); copied out when that one's backward begins (theory.md 2.4).
+        gathered = writer.allocate(GatheredParameters, options.gathered);
+        next = writer.allocateOn(gatherStream, GatheredParameters, options.gatherBuffer);
+    } else if (!options.keepsGathered) {
         gathered = gather(options, writer);
     }
     if (m_isSelective) {
         runForward(options, writer, true);
     }
     runBackward(options, writer);
-    writer.free(gathered);
+    writer.free(next, gathered);
 }
 
 /// Rebuilding makes again what a selective checkpoint did not store.
@@ -273,6 +279,10 @@ void ModuleGraph::weightGradient(const Options& options, const Operation& operat
     case GradientRule::Kind::Reduce:
         if (options.leavesGradient && operation.isMatrixProduct) {
             writer.allocateInto(Tape::carried, WeightGradient, bytes);
+            break;
+        }
+        if (options.foundGradient > 0 && operation.sharedWeight >= 0) {
+            writer.free(writer.allocate(WeightGradient, bytes)); // added to the one that was left
             break;
         }
         m_unsharded.push_back(writer.allocate(WeightGradient, bytes));

@@ -16,7 +16,7 @@ struct GradientRule
 {
     enum class Kind : std::uint8_t {
         Keep, ///< one a weight, until the optimizer has stepped
-        Release, ///< the optimizer steps at once and drops it
+        Release, ///< none: the optimizer steps at once, or a buffer that is there anyway takes it in
         Reduce, ///< all of the module together, reduced and sharded when its backward ends (FSDP)
         Whole, ///< one a weight in the type of the reduction, until the step ends (FSDP that does not synchronise)
         Partition ///< each at once into a bucket, of which this rank keeps its share (ZeRO-2, ZeRO-3)
@@ -96,9 +96,10 @@ public:
         std::int64_t gathered = 0; ///< bytes of parameters gathered while the module runs (FSDP, ZeRO-3)
         std::int64_t gatherBuffer
             = 0; ///< what the collective reads and writes, on a stream of its own, before it is copied out
+        bool prefetches = false; ///< the module before it is gathered while this one's backward runs
         bool keepsGathered = false; ///< from the forward until the end of the backward
         bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction
-        std::int64_t foundGradient = 0; ///< elements of one that was left so
+        std::int64_t foundGradient = 0; ///< elements of one that was left so; of a tied weight both add to it
         std::int64_t cublasWorkspace = 0;
         std::int64_t reduceBuckets = 0; ///< made before the backward, dropped before the step
         bool keepsInput = false; ///< a checkpoint stores it

@@ -2,16 +2,16 @@
 // Hugging Face transformers: modeling_llama.py and its relatives, which write the norm in Python, expand grouped keys
 // and values before eager and (up to 4.47) SDPA attention, and upcast the logits (loss/loss_utils.py). Trainer drops
 // the model's output before backward (trainer.py, compute_loss) and steps with AdamW, foreach where not fused. Adapters
-// of PEFT stay in fp32 (tuners_utils.py, autocast_adapter_dtype).
+// of PEFT stay in fp32 (tuners_utils.py, autocast_adapter_dtype). Its Adafactor is optimization.py's.
 #include "footprint/tape_torch.h"
 
 namespace headroom {
 
-const TorchHabits hfEagerHabits{.profile = "hf-eager", .hasExplicitScores = true};
+const TorchHabits hfEagerHabits{.profile = "hf-eager", .hasExplicitScores = true, .hasOwnAdafactor = true};
 
-const TorchHabits hfSdpaHabits{.profile = "hf-sdpa"};
+const TorchHabits hfSdpaHabits{.profile = "hf-sdpa", .hasOwnAdafactor = true};
 
 /// flash-attn reads grouped keys and values as they are.
-const TorchHabits hfFlashHabits{.profile = "hf-flash", .repeatsKv = false};
+const TorchHabits hfFlashHabits{.profile = "hf-flash", .repeatsKv = false, .hasOwnAdafactor = true};
 
 } // namespace headroom

@@ -134,13 +134,6 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.optimizerShards = std::max<std::int64_t>(shape.data * shape.context / instances, 1);
 }
 
-OptimizerKind optimizerOf(const TrainingPlan& plan)
-{
-    return plan.precision.recipe.value == "megatron-bf16-muon"
-        ? OptimizerKind::Muon
-        : optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
-}
-
 void readPrecision(const TrainingPlan& plan, RankShape& shape)
 {
     const PrecisionRecipe types = effectivePrecision(plan);

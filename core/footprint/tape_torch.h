@@ -4,6 +4,7 @@
 
 #include "footprint/architecture.h"
 #include "footprint/parameters.h"
+#include "footprint/state.h"
 #include "footprint/tape_graph.h"
 #include "footprint/tape_program.h"
 #include "footprint/tape_torch_habits.h"
@@ -36,6 +37,7 @@ struct TorchShape
     std::int64_t lossChunks = 8;
     TorchSharding sharding = TorchSharding::None;
     bool gathersHeadAlone = false; ///< embedding and output layer are groups of their own, not the root's
+    OptimizerKind optimizer = OptimizerKind::Adam;
     StepImplementation step = StepImplementation::Foreach;
     bool clipsInFp32 = false;
     bool stepsInBackward = false;
@@ -61,6 +63,12 @@ struct TorchShape
     bool checkpoints = false, storesSelectively = false, offloadsInputs = false;
     std::int64_t cublasWorkspace = 0;
 
+    [[nodiscard]] bool isDeepSpeed() const
+    {
+        return sharding == TorchSharding::Zero1 || sharding == TorchSharding::Zero2 || sharding == TorchSharding::Zero3;
+    }
+    /// Of DeepSpeed's bucket for gradients; 0 elsewhere.
+    [[nodiscard]] std::int64_t bucketBytes() const;
     [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// Rows that this rank's experts work on.

@@ -33,12 +33,14 @@ struct TorchHabits
     bool savesQuantisedInputs = false; ///< bitsandbytes up to July 2024 (autograd/_functions.py, MatMul4Bit)
     bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
     bool keepsLastBlockGathered = false;
+    bool gathersTablesAlone = false; ///< embedding and output layer are groups of FSDP, unless they are tied
     LossPath loss = LossPath::Upcast;
     LossPath chunkedLoss = LossPath::ChunkedHead; ///< where the plan says that it is chunked
     bool keepsUpcastLogits = false; ///< through backward, in fp32
     bool packsQkv = false; ///< one product makes q, k and v; the value is a view of its result
     StepImplementation step = StepImplementation::Foreach;
     bool clipsInFp32 = false; ///< the gradients' norm is taken of fp32 copies of all of them
+    bool hasOwnAdafactor = false; ///< that of transformers, not PyTorch's
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false; ///< and pipelines
     bool setsExpandableSegments = false; ///< its launcher does

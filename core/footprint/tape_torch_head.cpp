@@ -209,6 +209,9 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     options.gradients = torchGradients(shape);
     options.leavesGradient = options.gradients.kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone;
     options.cublasWorkspace = shape.cublasWorkspace;
+    // Below stage 3 DeepSpeed makes its bucket when the backward begins and drops it once all is reduced
+    // (stage_1_and_2.py, backward and independent_gradient_partition_epilogue), however few weights are trained.
+    options.reduceBuckets = shape.sharding == TorchSharding::Zero3 ? 0 : shape.bucketBytes();
     if (shape.habits.keepsLastBlockGathered) {
         options.gathered
             = torchGathered(shape, blockWeights(shape, shape.model.moeLayers(shape.model.layers - 1, 1) > 0));

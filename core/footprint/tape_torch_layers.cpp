@@ -262,6 +262,7 @@ void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorage
     options.gradients = torchGradients(shape);
     options.cublasWorkspace = shape.cublasWorkspace;
     options.keepsInput = shape.checkpoints;
+    options.prefetches = true;
     options.keepsGathered = shape.gathers() && !shape.reshards;
     const TorchWeights weights = blockWeights(shape, hasExperts);
     setTorchGathered(shape, weights, options);

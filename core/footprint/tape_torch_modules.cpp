@@ -21,7 +21,9 @@ GradientRule torchGradients(const TorchShape& c)
         break;
     case TorchSharding::Zero2:
     case TorchSharding::Zero3:
-        rule.kind = GradientRule::Kind::Partition;
+        // Stage 3 keeps its share in a buffer from the start (StateWriter), offloaded ones are in the host's memory.
+        rule.kind = c.sharding == TorchSharding::Zero3 || c.offloadsOptimizer ? GradientRule::Kind::Release
+                                                                              : GradientRule::Kind::Partition;
         rule.shard = c.gradient;
         break;
     default:

@@ -4,13 +4,15 @@
 
 namespace headroom {
 
-/// FSDP2 with fp32 shards (trainer/model.py, setup_fsdp); routed rows are multiplied by their scores in fp32
-/// (layers/moe.py); the reinforcement trainer's head works in pieces, the fine-tuning one keeps its fp32 logits in the
-/// output dictionary (sft/train.py); AdamW of PyTorch, foreach. Expandable segments are inferred from the published
-/// reserved bytes: they are met within 3 % in the median with them, exceeded by 9 % without.
+/// FSDP2 with fp32 shards, groups of their own for tables that are not tied (trainer/model.py, setup_fsdp); routed rows
+/// are multiplied by their scores in fp32 (layers/moe.py); the reinforcement trainer's head works in pieces, the
+/// fine-tuning one keeps its fp32 logits in the output dictionary (sft/train.py); AdamW of PyTorch, foreach. Expandable
+/// segments are inferred from the published reserved bytes: they are met within 3 % in the median with them, exceeded
+/// by 9 % without.
 const TorchHabits primeRlHabits{.profile = "prime-rl",
                                 .repeatsKv = false,
                                 .weighsInFp32 = true,
+                                .gathersTablesAlone = true,
                                 .chunkedLoss = LossPath::ChunkedVocabulary,
                                 .keepsUpcastLogits = true,
                                 .setsExpandableSegments = true};

@@ -302,9 +302,11 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.loss = lossPath(plan, habits);
     shape.isLossCompiled = plan.implementation.compiledLoss.valueOr(false);
     // The chunked loss of torchtitan came with groups for embedding and output layer (parallelize_llama.py, 2025).
-    shape.gathersHeadAlone = shape.loss == LossPath::ChunkedHead && habits.supportsTensorParallel;
+    shape.gathersHeadAlone = (shape.loss == LossPath::ChunkedHead && habits.supportsTensorParallel)
+        || (habits.gathersTablesAlone && !shape.model.tied);
     shape.keepsLogits = plan.implementation.keepsLogits.valueOr(false);
     shape.lossChunks = std::max<std::int64_t>(plan.implementation.lossChunks.valueOr(8), 1);
+    shape.optimizer = optimizerOf(plan);
     shape.step = stepImplementation(plan, habits);
     shape.clipsInFp32 = habits.clipsInFp32;
     shape.stepsInBackward = plan.optimizer.inBackward.value;

@@ -11,7 +11,8 @@ using enum TensorKind;
 namespace {
 
 /// DeepSpeed's defaults, in elements (runtime/zero/config.py).
-constexpr double reduceBucket = 5e8, subGroup = 1e9;
+constexpr std::int64_t defaultBucket = 500'000'000;
+constexpr double subGroup = 1e9;
 /// Smaller tensors keep fp32 states in an 8-bit optimizer (bitsandbytes optim/optimizer.py, min_8bit_size).
 constexpr double smallestEightBit = 4096;
 
@@ -47,7 +48,7 @@ public:
 
     StageTensors finish()
     {
-        if (isDeepSpeed() && !c.offloadsOptimizer) {
+        if (c.isDeepSpeed() && !c.offloadsOptimizer) {
             // One flat fp32 partition of everything it trains (stage_1_and_2.py), stepped over by sub-groups in
             // stage 3.
             add(m_tensors.resident, Master, m_masters);
@@ -90,11 +91,6 @@ private:
         const bool isWhole = c.sharding == TorchSharding::None || c.sharding == TorchSharding::Ddp;
         return static_cast<double>(isWhole ? 1 : m_shards);
     }
-    [[nodiscard]] bool isDeepSpeed() const
-    {
-        return c.sharding == TorchSharding::Zero1 || c.sharding == TorchSharding::Zero2
-            || c.sharding == TorchSharding::Zero3;
-    }
 
     void addParameter(double bytes)
     {
@@ -109,27 +105,57 @@ private:
         const bool isAdapter = tensor.kind == Adapter;
         const double shards = stateShards();
         const bool isSmall = c.smallMoments > 0 && elements / shards < smallestEightBit;
-        const double moments = isAdapter ? (isDeepSpeed() ? 8 : c.adapterMoments)
+        const double moments = isAdapter ? (c.isDeepSpeed() ? 8 : c.adapterMoments)
             : isSmall                    ? c.smallMoments
             : tensor.kind == Matrix      ? c.moments
                                          : c.otherMoments;
         const double factored = isAdapter ? 0 : static_cast<double>(tensor.factors()) * c.factored;
-        const double master = !isAdapter ? c.master : isDeepSpeed() && c.adapterElement < 4 ? 4 : 0;
+        const double master = !isAdapter ? c.master : c.isDeepSpeed() && c.adapterElement < 4 ? 4 : 0;
         const double bytes = elements * moments + factored;
         m_masters += elements * master / shards;
         m_moments += bytes / shards;
-        m_elements += elements;
         m_share += elements / shards;
         if (c.clipsInFp32 && !c.offloadsOptimizer) {
             add(m_tensors.clipping, OptimizerTemporary, elements * 4 / shards);
         }
-        m_gradients += elements * static_cast<double>(isAdapter ? c.adapterElement : c.gradient);
-        m_largest = std::max(m_largest, bytes / 2 / shards);
-        if (!isDeepSpeed() && !c.offloadsOptimizer) {
+        const double gradient = elements * static_cast<double>(isAdapter ? c.adapterElement : c.gradient);
+        m_gradients += gradient;
+        m_gradientShare += gradient / shards;
+        if (!c.isDeepSpeed() && !c.offloadsOptimizer) {
             add(m_tensors.resident, Master, elements * master / shards);
-            add(m_tensors.created, Moments, bytes / 2 / shards);
-            add(m_tensors.created, Moments, bytes / 2 / shards);
-            m_lists.push_back(bytes / 2 / shards);
+            addMoments(tensor, bytes / shards);
+            m_largestTensor = std::max(m_largestTensor, elements / shards);
+        }
+    }
+
+    /// Two of Adam's, whose square roots the step makes; one of Muon's matrices and of the other optimizers.
+    void addMoments(const TorchWeights::Tensor& tensor, double bytes)
+    {
+        const bool isOrthogonalised = c.optimizer == OptimizerKind::Muon && tensor.kind == TorchWeights::Kind::Matrix;
+        const bool isAdam
+            = c.optimizer == OptimizerKind::Adam || (c.optimizer == OptimizerKind::Muon && !isOrthogonalised);
+        if (isOrthogonalised) {
+            const std::int64_t many = tensor.isExpert ? std::max<std::int64_t>(c.model.experts / c.expertRanks, 1) : 1;
+            noteMatrix(tensor.rows / many, tensor.columns);
+        }
+        if (!isAdam) {
+            add(m_tensors.created, Moments, bytes);
+            return;
+        }
+        add(m_tensors.created, Moments, bytes / 2);
+        add(m_tensors.created, Moments, bytes / 2);
+        m_lists.push_back(bytes / 2);
+        m_largest = std::max(m_largest, bytes / 2);
+    }
+
+    /// What orthogonalising takes is largest for the largest matrix, which is gathered for it where it is sharded.
+    void noteMatrix(std::int64_t rows, std::int64_t columns)
+    {
+        const double whole = static_cast<double>(rows) * static_cast<double>(columns);
+        const auto side = static_cast<double>(std::min(rows, columns));
+        if (whole + side * side > m_orthogonal + m_square) {
+            m_orthogonal = whole;
+            m_square = side * side;
         }
     }
 
@@ -137,12 +163,10 @@ private:
     {
         if (c.sharding == TorchSharding::Ddp) {
             add(m_tensors.resident, ReduceBuffer, m_gradients); // buckets beside .grad (theory.md 5.1)
-        } else if (isDeepSpeed() && c.step != StepImplementation::Flat) {
-            const double elements
-                = c.reduceBucket > 0 ? static_cast<double>(c.reduceBucket) : std::min(reduceBucket, m_elements);
-            const double bucket = elements * static_cast<double>(c.gradient);
-            // Stage 1 makes it for the reduction and drops it.
-            add(c.sharding == TorchSharding::Zero1 ? m_tensors.temporaries : m_tensors.resident, ReduceBuffer, bucket);
+        } else if (c.sharding == TorchSharding::Zero3) {
+            // Both from the start (stage3.py, _setup_for_real_optimizer), the gradients' share where the optimizer is.
+            add(m_tensors.resident, ReduceBuffer, static_cast<double>(c.bucketBytes()));
+            add(m_tensors.resident, Gradients, c.offloadsOptimizer ? 0 : m_gradientShare);
         }
     }
 
@@ -156,7 +180,7 @@ private:
             add(m_tensors.temporaries, ReduceBuffer, m_largestPart * static_cast<double>(c.reduced));
             add(m_tensors.temporaries, Gradients, m_share * c.weight);
         }
-        if (isDeepSpeed()) {
+        if (c.isDeepSpeed()) {
             // fp32 gradients of a sub-group and their flat copy (stage3.py, step); below stage 3 the share's flat
             // 16-bit gradient and its fp32 copy.
             const double share = m_share;
@@ -169,6 +193,7 @@ private:
             }
             return;
         }
+        addMatrixTemporaries();
         // Adam's square roots, in the type of the state (theory_frameworks.md 2.3).
         switch (c.stepsInBackward ? StepImplementation::Fused : c.step) {
         case StepImplementation::Fused:
@@ -186,6 +211,24 @@ private:
             add(m_tensors.temporaries, OptimizerTemporary, m_masters > 0 ? m_share * 4 : 0); // the gradient in fp32
             addFlatRoots();
             break;
+        }
+    }
+
+    /// One tensor at a time, the largest. Muon: X, X·Xᵀ, its polynomial and the next X in bf16 (theory.md 5.4;
+    /// torch/optim/_muon.py). Adafactor: PyTorch's estimate of the variance, which becomes the update
+    /// (torch/optim/_adafactor.py); transformers' has two of them and fp32 copies of a 16-bit gradient and weight
+    /// (optimization.py).
+    void addMatrixTemporaries()
+    {
+        constexpr double bf16 = 2, fp32 = 4;
+        for (const double elements : {m_orthogonal, m_square, m_square, m_orthogonal}) {
+            add(m_tensors.temporaries, OptimizerTemporary, elements * bf16);
+        }
+        if (c.optimizer == OptimizerKind::Adafactor) {
+            const int own = c.weight < fp32 ? 4 : 2;
+            for (int i = 0; i < (c.habits.hasOwnAdafactor ? own : 1); ++i) {
+                add(m_tensors.temporaries, OptimizerTemporary, m_largestTensor * fp32);
+            }
         }
     }
 
@@ -208,10 +251,17 @@ private:
     std::vector<double> m_lists;
     std::int64_t m_shards = 1; ///< of the tensor at hand
     double m_masters = 0, m_moments = 0, m_share = 0; ///< on this rank
-    double m_elements = 0, m_gradients = 0, m_largest = 0, m_largestPart = 0;
+    double m_gradients = 0, m_gradientShare = 0, m_largest = 0, m_largestPart = 0, m_largestTensor = 0;
+    double m_orthogonal = 0, m_square = 0; ///< elements of Muon's largest matrix and of its square
 };
 
 } // namespace
+
+std::int64_t TorchShape::bucketBytes() const
+{
+    const bool hasBucket = isDeepSpeed() && step != StepImplementation::Flat;
+    return hasBucket ? (reduceBucket > 0 ? reduceBucket : defaultBucket) * gradient : 0;
+}
 
 StageTensors torchState(const TorchShape& shape, const std::vector<TorchPart>& parts)
 {
