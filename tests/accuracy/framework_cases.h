@@ -19,6 +19,7 @@ struct FrameworkCase
     std::vector<double> stagesGib; ///< peaks of all stages, where published
     double outsideGib = 0.5; ///< context and communicators, part of what nvidia-smi shows
     bool isFirstStep = false; ///< measured before the optimizer had moments
+    bool isResident = false; ///< its counter was reset after the step: what stays between steps
     TrainingPlan plan;
     std::string missing; ///< what the case does not say, or what no field of a plan says; empty: the plan is complete
 };

@@ -43,6 +43,9 @@ void compareRun(const FrameworkCase& entry, Report& report)
 
 double predictedGib(const FrameworkCase& entry, const StageReplay& replay)
 {
+    if (entry.isResident) {
+        return replay.steadyAllocated.gib();
+    }
     if (entry.metric == "max_allocated" || entry.metric == "max_active") {
         return replay.peakAllocated.gib();
     }

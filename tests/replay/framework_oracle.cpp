@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "replay/framework_oracle.h"
+
+#include "footprint/architecture.h"
+#include "plan/batch.h"
+
+#include <algorithm>
+
+namespace headroom::test {
+
+namespace {
+
+using accuracy::FrameworkCase;
+
+constexpr double zeroBucket = 2 * 5e8; ///< bytes; DeepSpeed's default (runtime/zero/config.py)
+constexpr double zeroSubGroup = 1e9; ///< elements
+
+/// What the tensors below are made of, as real numbers.
+struct Sizes
+{
+    explicit Sizes(const TrainingPlan& plan)
+        : model(architectureOf(plan))
+        , shards(static_cast<double>(dataParallelSize(plan) * std::max<std::int64_t>(plan.parallel.cp.value, 1)))
+        , tokens(static_cast<double>(plan.batch.micro.value * plan.batch.seq.value)
+                 / static_cast<double>(std::max<std::int64_t>(plan.parallel.cp.value, 1)))
+        , hidden(static_cast<double>(model.hidden))
+        , layers(static_cast<double>(model.layers))
+        , table(static_cast<double>(model.vocab) * hidden)
+        , stream(2 * tokens * hidden)
+    {
+    }
+
+    [[nodiscard]] double queries() const { return static_cast<double>(model.heads * model.headDim); }
+    [[nodiscard]] double keys() const { return static_cast<double>(model.groups * model.headDim); }
+    [[nodiscard]] double logits() const { return tokens * static_cast<double>(model.vocab); }
+    [[nodiscard]] double layer() const
+    {
+        const double attention = hidden * (2 * queries() + 2 * keys());
+        const double experts = static_cast<double>(model.experts) * (3 * static_cast<double>(model.expertFfn) + 1);
+        const double mlp = hidden * (model.isMoe() ? experts : 3 * static_cast<double>(model.ffn));
+        return attention + mlp + 2 * hidden + (model.qkNorm ? 2 * static_cast<double>(model.headDim) : 0);
+    }
+    /// Of the layer that FSDP2 gathers while the backward of the one behind it runs.
+    [[nodiscard]] double prefetched() const { return shards > 1 ? 2 * layer() * (1 + 1 / shards) : 0; }
+
+    Architecture model;
+    double shards, tokens, hidden, layers, table, stream;
+};
+
+/// Qwen and Qwen-VL finetune.py.
+std::vector<OracleNote> qwenNotes(const FrameworkCase& entry, const Sizes& size)
+{
+    std::vector<OracleNote> notes;
+    const TrainingPlan& plan = entry.plan;
+    if (plan.implementation.fusedLoss.value == "16bit" && entry.kind == "qlora") {
+        notes.push_back({"the logits, which went when the module returned its loss", -2 * size.logits()});
+    }
+    if (plan.lora.trainsEmbeddings.value) {
+        notes.push_back(
+            {"fresh gradients of both tables, which come when those of the logits are gone", -4 * size.table});
+    }
+    if (plan.vision.layers.value > 0) {
+        const auto h = static_cast<double>(plan.vision.hidden.value);
+        const double weights = static_cast<double>(plan.vision.layers.value * plan.lora.rank.value)
+            * (8 * h + 2 * static_cast<double>(plan.vision.ffn.value));
+        // lora_target_modules of Qwen-VL's finetune.py are c_attn, attn.c_proj, w1 and w2; the encoder's are in_proj,
+        // out_proj, c_fc and c_proj.
+        notes.push_back({"adapters of the encoder, whose layers finetune.py does not name",
+                         -weights * (entry.kind == "qlora" ? 16 : 8)});
+    }
+    return notes;
+}
+
+/// ms-swift under DeepSpeed's third stage.
+std::vector<OracleNote> swiftNotes(const FrameworkCase& entry, const Sizes& size, const nlohmann::json& row)
+{
+    const double share = row.at("parts_bytes").at("gradients").get<double>() / 2;
+    std::vector<OracleNote> notes{
+        {"fp32 gradient of a sub-group, which the step makes (stage3.py, _prepare_fp32_grad_for_sub_group)",
+         -4 * std::min(share, zeroSubGroup)},
+        {"the bucket for gradients (stage3.py, _setup_for_real_optimizer)", zeroBucket}};
+    if (entry.plan.recompute.granularity.value != Granularity::Full || !entry.plan.recompute.enabled.value) {
+        notes.push_back({"keys and values repeated for every head (modeling_qwen2_5_vl.py, repeat_kv)",
+                         size.tokens * size.layers * 4 * (size.queries() - size.keys())});
+    }
+    return notes;
+}
+
+std::vector<OracleNote> primeNotes(const FrameworkCase& entry, const Sizes& size, const nlohmann::json& row)
+{
+    std::vector<OracleNote> notes;
+    if (row.at("parts_bytes").contains("logits")) {
+        if (entry.plan.implementation.fusedLoss.value != "chunked") {
+            notes.push_back(
+                {"the output layer's gradient, which comes when those of the fp32 logits are gone", -2 * size.table});
+        }
+        return notes;
+    }
+    if (row.at("parts_bytes").at("activations").get<double>() == 0) { // its peak is the optimizer's
+        return {{"the table gathered by the root: it is a group of its own and dropped",
+                 size.model.tied ? 0 : -2 * size.table}};
+    }
+    notes.push_back({"the layer that is gathered ahead (_fsdp_param_group.py, _backward_prefetch)", size.prefetched()});
+    if (entry.plan.lora.rank.value > 0) {
+        notes.push_back(
+            {"attention's result, counted again as the input of an adapter", -2 * size.tokens * size.queries()});
+        if (entry.plan.recompute.offloadInputs.value) {
+            notes.push_back({"the layer's input, counted again beside the one that is fetched", -size.stream});
+        }
+    } else if (!size.model.isMoe()) {
+        notes.push_back({"gradients of the whole block at once", -6 * size.layer()});
+        notes.push_back({"gradient of the last product, the first that the backward makes",
+                         2 * size.hidden * static_cast<double>(size.model.ffn)});
+        notes.push_back(
+            {"the tied table's gradient, which waits for the root's reduction", size.model.tied ? 2 * size.table : 0});
+    }
+    if (size.model.isMoe()) {
+        notes.push_back({"one table: it is a group of its own and dropped", -2 * size.table});
+        if (entry.plan.lora.rank.value > 0) {
+            notes.push_back(
+                {"16-bit gradients of routed rows before and behind the fp32 ones, at other times than those",
+                 -static_cast<double>(size.model.topk) * 6 * size.tokens * size.hidden});
+        }
+    }
+    return notes;
+}
+
+} // namespace
+
+std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::json& row)
+{
+    const Sizes size(entry.plan);
+    if (entry.framework.starts_with("Qwen")) {
+        return qwenNotes(entry, size);
+    }
+    if (entry.framework.find("DeepSpeed zero3") != std::string::npos) {
+        return swiftNotes(entry, size, row);
+    }
+    if (entry.framework == "prime-rl") {
+        return primeNotes(entry, size, row);
+    }
+    if (entry.framework == "torchtitan" && entry.plan.implementation.fusedLoss.value == "chunked") {
+        const double loss = row.at("parts_bytes").at("logits").get<double>();
+        return {{"the loss, which is over", -loss},
+                {"the output layer's gradient and what its group hands to the reduction", (2 + 4) * size.table},
+                {"the gradient of the last layer's output", size.stream}};
+    }
+    if (entry.id == "litgpt-a100-stablelm3b-mbs1") {
+        // Ours is the one that is off: no plan says that attention and MLP of a block read the same stream.
+        return {
+            {"the stream between attention and MLP, which a parallel block does not have", size.layers * size.stream}};
+    }
+    return {};
+}
+
+double oracleStep(const FrameworkCase& entry, const nlohmann::json& row)
+{
+    const nlohmann::json& parts = row.at("parts_bytes");
+    const auto part = [&parts](const char* key) { return parts.value(key, 0.0); };
+    double held = part("parameters") + part("vision_parameters") + part("workspaces");
+    if (entry.plan.lora.trainsEmbeddings.value) {
+        // Trainable copies, moments, gradients and two 16-bit lists of AdamW, of adapters and of both tables.
+        const Sizes size(entry.plan);
+        const double tower = entry.plan.vision.layers.value > 0 ? -qwenNotes(entry, size).back().bytes : 0.0;
+        return held + 1.5 * (part("adapters") - tower) + part("trained_embeddings") + 12 * size.table;
+    }
+    if (entry.framework.find("DeepSpeed zero3") != std::string::npos) {
+        held += part("gradients") + part("optimizer_state");
+        // The bucket, gradients of a sub-group and their flat copy.
+        return held + zeroBucket + 2 * 4 * std::min(part("gradients") / 2, zeroSubGroup);
+    }
+    return 0;
+}
+
+} // namespace headroom::test

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Where the independent calculation of cases/frameworks.json and the tapes count other tensors, and who is right.
+#pragma once
+
+#include "accuracy/framework_cases.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace headroom::test {
+
+/// A tensor that its figure has and that is not alive at its peak (negative), or that it leaves out. The size follows
+/// from the settings, not from the difference.
+struct OracleNote
+{
+    std::string tensor;
+    double bytes = 0;
+};
+
+[[nodiscard]] std::vector<OracleNote> oracleNotes(const accuracy::FrameworkCase& entry, const nlohmann::json& row);
+
+/// The peak of an optimizer step that its figure does not compare with because its loss had too much; 0: none.
+[[nodiscard]] double oracleStep(const accuracy::FrameworkCase& entry, const nlohmann::json& row);
+
+} // namespace headroom::test
