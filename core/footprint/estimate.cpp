@@ -12,29 +12,33 @@ namespace headroom {
 
 namespace {
 
-tl::unexpected<Problem> notKnown(const char* field)
-{
-    return failure(Text{HEADROOM_TR("core", "%1 is not known"), {field}});
-}
-
-/// What validate() does not ask for because a plan can be valid without it, but no estimate can.
-Result<void> checkInputs(const TrainingPlan& plan)
+/// Calls `found` with each field that a plan can be valid without, but no estimate can.
+template <typename Found> void forEachMissing(const TrainingPlan& plan, const Found& found)
 {
     if (!plan.model.vocab.isKnown() && !plan.model.paddedVocab.isKnown()) {
-        return notKnown("model.vocab");
+        found("model.vocab");
     }
     if (!plan.batch.tokensPerMicrobatch.isKnown()) {
         if (!batchEquation(plan).micro) {
-            return notKnown("batch.micro");
+            found("batch.micro");
         }
         if (!plan.batch.seq.isKnown()) {
-            return notKnown("batch.seq");
+            found("batch.seq");
         }
     }
     const VisionTower tower = visionTowerOf(plan);
     const Trainable trainable = trainableOf(plan);
     if (tower.isPresent() && tower.tokens == 0 && (trainable.vision || trainable.projector)) {
-        return notKnown("vision.tokens_per_image");
+        found("vision.tokens_per_image");
+    }
+}
+
+Result<void> checkInputs(const TrainingPlan& plan)
+{
+    const char* first = nullptr;
+    forEachMissing(plan, [&first](const char* field) { first = first != nullptr ? first : field; });
+    if (first != nullptr) {
+        return failure(Text{HEADROOM_TR("core", "%1 is not known"), {first}});
     }
     return {};
 }
@@ -144,6 +148,19 @@ TextbookFigures textbookFigures(const TrainingPlan& plan, const Working& working
 }
 
 } // namespace
+
+std::vector<std::string_view> missingInputs(const TrainingPlan& plan)
+{
+    std::vector<std::string_view> fields;
+    for (const auto& [isKnown, field] : {std::pair{plan.model.layers.isKnown(), "model.layers"},
+                                         std::pair{plan.model.hidden.isKnown(), "model.hidden"}}) {
+        if (!isKnown) {
+            fields.emplace_back(field);
+        }
+    }
+    forEachMissing(plan, [&fields](const char* field) { fields.emplace_back(field); });
+    return fields;
+}
 
 Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
 {

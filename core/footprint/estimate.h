@@ -4,6 +4,7 @@
 #include "footprint/footprint.h"
 #include "units/problem.h"
 
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -18,6 +19,10 @@ namespace headroom {
 /// for the recipe too. Fails as estimate() does.
 [[nodiscard]] Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration,
                                              Footprint& footprint);
+
+/// The canonical fields that have to be said before anything can be estimated: all of them, where estimate() names the
+/// first. Empty where none is missing, which does not make the plan possible.
+[[nodiscard]] std::vector<std::string_view> missingInputs(const TrainingPlan& plan);
 
 enum class Unit : std::uint8_t { Size, Number, Factor };
 

@@ -8,6 +8,7 @@
 #include "plan/fields.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
+#include "window/file_commands.h"
 #include "window/workbench.h"
 #include "workspace/wording.h"
 
@@ -27,6 +28,7 @@ private slots:
     void dragBackToTheStartLeavesNothing();
     void typedValueIsRefusedWithItsReason_data();
     void typedValueIsRefusedWithItsReason();
+    void asksForWhatIsMissing();
     void typedValueIsUndoneByKeys();
     void knobResets();
     void ownKIsTakenAndReset();
@@ -157,6 +159,35 @@ void WindowKnobsTest::typedValueIsRefusedWithItsReason()
     QTest::keyClick(turned->entry(), Qt::Key_Return);
     QCOMPARE(knobValue(static_cast<Knob>(knob), workspace().plan()), qint64{1});
     QVERIFY(!turned->message().contains(reason));
+}
+
+/// A model's own file says nothing about the batch: the window asks for it by the names on its knobs.
+void WindowKnobsTest::asksForWhatIsMissing()
+{
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths({m_fixture->write(
+        QStringLiteral("config.json"),
+        R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4,
+            "num_attention_heads": 16, "vocab_size": 32000, "hidden_act": "silu"})")});
+    QTRY_VERIFY(!workspace().isEmpty());
+    QCOMPARE(workspace().verdict().sentence,
+             QStringLiteral("No estimate: set Micro-batch size, Sequence length on the left"));
+    const auto type = [this](Knob knob, const QString& text) {
+        QLineEdit* entry = row(knob)->entry();
+        QCOMPARE(entry->text(), QStringLiteral("–"));
+        entry->setFocus();
+        entry->selectAll();
+        QTest::keyClicks(entry, text);
+        QTest::keyClick(entry, Qt::Key_Return);
+        QVERIFY(row(knob)->isChanged());
+    };
+    type(Knob::SequenceLength, QStringLiteral("2048"));
+    QVERIFY(workspace().footprint() == nullptr);
+    type(Knob::MicroBatch, QStringLiteral("1"));
+    QTRY_VERIFY(workspace().footprint() != nullptr);
+    workspace().undoStack().undo();
+    QTRY_VERIFY(workspace().footprint() == nullptr);
+    QCOMPARE(row(Knob::MicroBatch)->entry()->text(), QStringLiteral("–"));
 }
 
 void WindowKnobsTest::typedValueIsUndoneByKeys()

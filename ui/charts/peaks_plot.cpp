@@ -45,7 +45,7 @@ PeaksPlot::PeaksPlot(QWidget* parent)
     , m_capacityLine(*this, *m_rect)
     , m_markers(*this, *m_rect)
     , m_unit(makePlotText(this))
-    , m_message(makePlotText(this))
+    , m_message(new PlotMessage(this))
     , m_cursorLine(new QCPItemStraightLine(this))
     , m_readout(new ReadoutItem(this))
 {
@@ -77,9 +77,6 @@ void PeaksPlot::setUpItems()
     m_unit->position->setCoords(0, 0);
     m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
     m_unit->setPadding(QMargins(0, 0, 6, 4));
-    m_message->position->setCoords(0.5, 0.5);
-    m_message->setTextAlignment(Qt::AlignCenter);
-    m_message->setVisible(false);
 
     m_cursorLine->setSelectable(false);
     m_cursorLine->setClipAxisRect(m_rect);
@@ -160,8 +157,7 @@ bool PeaksPlot::setCapacity(std::optional<Bytes> capacity, const QString& label)
 
 void PeaksPlot::setMessage(const QString& message)
 {
-    m_message->setText(message);
-    m_message->setVisible(!message.isEmpty());
+    m_message->setMessage(message);
     const bool isChart = message.isEmpty();
     for (QCPAxis* axis : {stepAxis(), bytesAxis()})
         axis->setTickLabels(isChart);

@@ -7,6 +7,7 @@
 #include "charts/overview_strip.h"
 #include "charts/peak_series.h"
 #include "charts/plot_canvas.h"
+#include "charts/plot_message.h"
 #include "charts/range_gestures.h"
 #include "charts/readout_item.h"
 #include "runlog/run.h"
@@ -91,7 +92,7 @@ private:
     CapacityLine m_capacityLine;
     MarkerItems m_markers;
     QCPItemText* m_unit;
-    QCPItemText* m_message;
+    PlotMessage* m_message;
     QCPItemStraightLine* m_cursorLine;
     ReadoutItem* m_readout;
     std::vector<Drawn> m_drawn;

@@ -66,7 +66,7 @@ RanksPlot::RanksPlot(QWidget* parent)
     , m_map(new QCPColorMap(xAxis, yAxis))
     , m_scale(new QCPColorScale(this))
     , m_chosen(new QCPItemRect(this))
-    , m_message(makePlotText(this))
+    , m_message(new PlotMessage(this))
     , m_readout(new ReadoutItem(this))
 {
     setMouseTracking(true);
@@ -83,8 +83,6 @@ RanksPlot::RanksPlot(QWidget* parent)
     m_scale->setMarginGroup(QCP::msBottom | QCP::msTop, group);
     m_chosen->setSelectable(false);
     m_chosen->setVisible(false);
-    m_message->position->setCoords(0.5, 0.5);
-    m_message->setTextAlignment(Qt::AlignCenter);
     m_readout->setLayer(cursorLayer());
     m_readout->setClipAxisRect(axisRect());
     m_readout->setClipToAxisRect(false);
@@ -111,9 +109,8 @@ void RanksPlot::setCapacity(std::optional<Bytes> capacity)
 
 void RanksPlot::setMessage(const QString& message)
 {
-    m_message->setText(message);
+    m_message->setMessage(message);
     const bool isChart = message.isEmpty();
-    m_message->setVisible(!isChart);
     m_map->setVisible(isChart);
     m_scale->setVisible(isChart);
     for (QCPAxis* axis : {xAxis, yAxis, m_scale->axis()})
@@ -182,7 +179,7 @@ void RanksPlot::setNumbers()
     const std::size_t cells = m_grid ? m_grid->records.size() : 0;
     const double height
         = m_grid && !m_grid->ranks.empty() ? axisRect()->height() / static_cast<double>(m_grid->ranks.size()) : 0;
-    const bool hasNumbers = isByPhase() && cells <= mostNumbers && m_message->text().isEmpty()
+    const bool hasNumbers = isByPhase() && cells <= mostNumbers && m_message->message().isEmpty()
         && height > numberHeight * QFontMetricsF(smallFont()).height();
     while (m_numbers.size() > (hasNumbers ? cells : 0)) {
         removeItem(m_numbers.back());

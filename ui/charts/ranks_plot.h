@@ -3,6 +3,7 @@
 
 #include "charts/peak_grid.h"
 #include "charts/plot_canvas.h"
+#include "charts/plot_message.h"
 #include "charts/readout_item.h"
 #include "units/bytes.h"
 
@@ -63,7 +64,7 @@ private:
     QCPColorMap* m_map;
     QCPColorScale* m_scale;
     QCPItemRect* m_chosen;
-    QCPItemText* m_message;
+    PlotMessage* m_message;
     ReadoutItem* m_readout;
     std::vector<QCPItemText*> m_numbers;
     std::shared_ptr<const Run> m_run;

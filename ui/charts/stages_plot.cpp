@@ -102,7 +102,7 @@ StagesPlot::StagesPlot(QWidget* parent)
     , m_marks(new StageMarks(this, axisRect()))
     , m_readout(new ReadoutItem(this))
     , m_unit(makePlotText(this))
-    , m_message(makePlotText(this))
+    , m_message(new PlotMessage(this))
 {
     axisRect()->setMinimumMargins(QMargins(30, 16, 4, 0));
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
@@ -124,8 +124,6 @@ StagesPlot::StagesPlot(QWidget* parent)
     m_unit->position->setCoords(0, 0);
     m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
     m_unit->setPadding(QMargins(0, 0, 6, 4));
-    m_message->position->setCoords(0.5, 0.5);
-    m_message->setTextAlignment(Qt::AlignCenter);
     connect(this, &QCustomPlot::afterLayout, this, &StagesPlot::fitBarWidth);
     StagesPlot::applyTheme(Theme::current());
 }
@@ -183,8 +181,7 @@ void StagesPlot::setSelected(std::optional<int> stage)
 
 void StagesPlot::setMessage(const QString& message)
 {
-    m_message->setText(message);
-    m_message->setVisible(!message.isEmpty());
+    m_message->setMessage(message);
     const bool isChart = message.isEmpty();
     for (QCPAxis* axis : {stageAxis(), bytesAxis()})
         axis->setTickLabels(isChart);

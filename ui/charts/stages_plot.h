@@ -3,6 +3,7 @@
 
 #include "charts/capacity_line.h"
 #include "charts/plot_canvas.h"
+#include "charts/plot_message.h"
 #include "charts/readout_item.h"
 #include "charts/stage_marks.h"
 #include "footprint/footprint.h"
@@ -74,7 +75,7 @@ private:
     StageMarks* m_marks;
     ReadoutItem* m_readout;
     QCPItemText* m_unit;
-    QCPItemText* m_message;
+    PlotMessage* m_message;
     std::vector<StackParts> m_stages;
     std::vector<Bytes> m_totals;
     std::vector<std::optional<Interval>> m_intervals;

@@ -26,7 +26,7 @@ TimelinePlot::TimelinePlot(ViewState& range, QWidget* parent)
     , m_crosshair(new QCPItemStraightLine(this))
     , m_readout(new ReadoutItem(this))
     , m_unit(makePlotText(this))
-    , m_message(makePlotText(this))
+    , m_message(new PlotMessage(this))
 {
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
     workAxis()->setTickLabels(false);
@@ -38,8 +38,6 @@ TimelinePlot::TimelinePlot(ViewState& range, QWidget* parent)
     m_unit->position->setCoords(0, 0);
     m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
     m_unit->setPadding(QMargins(0, 0, 6, 4));
-    m_message->position->setCoords(0.5, 0.5);
-    m_message->setTextAlignment(Qt::AlignCenter);
     m_gestures.setViewState(&range);
     connect(&range, &ViewState::rangeChanged, this, [this](StepRange shown) {
         workAxis()->setRange(shown.first, shown.last);
@@ -84,8 +82,7 @@ void TimelinePlot::setCapacity(std::optional<Bytes> capacity, const QString& lab
 
 void TimelinePlot::setMessage(const QString& message)
 {
-    m_message->setText(message);
-    m_message->setVisible(!message.isEmpty());
+    m_message->setMessage(message);
     const bool isChart = message.isEmpty();
     bytesAxis()->setTickLabels(isChart);
     bytesAxis()->grid()->setVisible(isChart);

@@ -3,6 +3,7 @@
 
 #include "charts/capacity_line.h"
 #include "charts/plot_canvas.h"
+#include "charts/plot_message.h"
 #include "charts/range_gestures.h"
 #include "charts/readout_item.h"
 #include "charts/timeline_items.h"
@@ -59,7 +60,7 @@ private:
     QCPItemStraightLine* m_crosshair;
     ReadoutItem* m_readout;
     QCPItemText* m_unit;
-    QCPItemText* m_message;
+    PlotMessage* m_message;
     Timeline m_timeline;
     std::optional<std::size_t> m_cursor;
     bool m_showsCapacity = false;

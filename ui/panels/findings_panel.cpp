@@ -33,7 +33,7 @@ bool sameFinding(const Finding& a, const Finding& b)
 FindingsPanel::FindingsPanel(Workspace& workspace, QWidget* parent)
     : QScrollArea(parent)
     , m_workspace(workspace)
-    , m_empty(makeLabel(tr("Nothing to find fault with.\nOpen a log and its config to have both compared."), "muted"))
+    , m_empty(makeLabel({}, "muted"))
 {
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
@@ -57,6 +57,12 @@ FindingsPanel::FindingsPanel(Workspace& workspace, QWidget* parent)
 void FindingsPanel::refresh()
 {
     const auto& findings = m_workspace.findings();
+    const bool hasEstimate = m_workspace.footprint() != nullptr;
+    const bool hasLog = m_workspace.log() != nullptr;
+    m_empty->setText(hasEstimate && hasLog ? tr("Nothing to find fault with.")
+                         : hasEstimate || hasLog
+                         ? tr("Nothing to find fault with.\nOpen a log and its config to have both compared.")
+                         : tr("Findings come with an estimate or a log."));
     const bool isSame = std::equal(
         m_cards.begin(), m_cards.end(), findings.begin(), findings.end(),
         [](const FindingCard* card, const Finding& finding) { return sameFinding(card->finding(), finding); });

@@ -43,6 +43,13 @@ std::vector<double> kStops()
     return stops;
 }
 
+/// As the knob shows it: 0 where nobody said and nothing can be estimated until somebody does.
+std::int64_t saidValue(Knob knob, const TrainingPlan& plan)
+{
+    const bool isOpen = knob == Knob::MicroBatch && !batchEquation(plan).micro;
+    return isOpen ? 0 : knobValue(knob, plan);
+}
+
 } // namespace
 
 KnobsPanel::KnobsPanel(Workspace& workspace, QWidget* parent)
@@ -224,7 +231,7 @@ void KnobsPanel::takeTyped(Knob knob, double value)
     }
     m_workspace.turnKnob(knob, whole);
     m_workspace.endGesture();
-    m_rows.at(knob)->setValue(static_cast<double>(knobValue(knob, m_workspace.plan())));
+    m_rows.at(knob)->setValue(static_cast<double>(saidValue(knob, m_workspace.plan())));
 }
 
 void KnobsPanel::showValues()
@@ -232,8 +239,8 @@ void KnobsPanel::showValues()
     const TrainingPlan& plan = m_workspace.plan();
     const TrainingPlan& original = m_workspace.original().plan;
     for (const auto& [knob, row] : m_rows) {
-        const auto value = knobValue(knob, plan);
-        const auto before = knobValue(knob, original);
+        const auto value = saidValue(knob, plan);
+        const auto before = saidValue(knob, original);
         row->setOriginal(static_cast<double>(before));
         row->setValue(static_cast<double>(value));
         row->setChanged(value != before);

@@ -260,7 +260,8 @@ void Workbench::showDraft()
     m_timeline->chart()->setCapacity(capacity, label);
     const Footprint* footprint = m_workspace.footprint();
     if (footprint == nullptr) {
-        m_stagesChart->clear(m_workspace.config() != nullptr ? noEstimateText(m_workspace.obstacle()) : QString());
+        const QString obstacle = m_workspace.obstacle();
+        m_stagesChart->clear(obstacle.isEmpty() ? QString() : noEstimateText(obstacle));
         return;
     }
     // An outline around the very same bars would say nothing.

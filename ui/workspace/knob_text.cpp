@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/knob_text.h"
 
+#include "workspace/wording.h"
+
 #include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+
+#include <algorithm>
 
 namespace headroom {
 namespace {
@@ -70,6 +76,20 @@ QString knobMeaning(Knob knob)
         return Words::tr("Layers of each stage whose activations are computed again in the backward pass.");
     }
     return {};
+}
+
+QString askingText(const std::vector<std::string_view>& fields)
+{
+    QStringList names;
+    bool haveKnobs = true;
+    for (const std::string_view field : fields) {
+        const auto* const knob
+            = std::find_if(allKnobs.begin(), allKnobs.end(), [field](Knob each) { return knobField(each) == field; });
+        haveKnobs = haveKnobs && knob != allKnobs.end();
+        names.append(knob != allKnobs.end() ? knobTitle(*knob) : toQString(field));
+    }
+    const QString list = QLocale().createSeparatedList(names);
+    return haveKnobs ? Words::tr("set %1 on the left").arg(list) : Words::tr("set %1 in the tab Plan").arg(list);
 }
 
 QString granularityTitle(Granularity granularity)

@@ -8,6 +8,7 @@
 #include "replay/replay.h"
 #include "workspace/config_export.h"
 #include "workspace/follow_job.h"
+#include "workspace/knob_text.h"
 #include "workspace/open_job.h"
 #include "workspace/replay_job.h"
 #include "workspace/wording.h"
@@ -230,7 +231,11 @@ QString Workspace::obstacle() const
     if (m_footprint || isEmpty()) {
         return {};
     }
-    return plan().model.layers.isKnown() ? translated(m_obstacle) : tr("the config names no model; choose one");
+    if (!plan().model.layers.isKnown()) {
+        return tr("the config names no model; choose one");
+    }
+    const std::vector<std::string_view> missing = missingInputs(plan());
+    return missing.empty() ? translated(m_obstacle) : askingText(missing);
 }
 
 QString Workspace::baselineName() const
