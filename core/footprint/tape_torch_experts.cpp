@@ -14,94 +14,100 @@ using Operation = TorchModules::Operation;
 /// the up-projection, which therefore stays whole.
 Tensor TorchModules::latentAttention(Tensor normed)
 {
-    const std::int64_t heads = std::max<std::int64_t>(a.heads / c.tensor, 1);
-    const std::int64_t headDim = a.nopeDim + a.ropeDim;
+    const std::int64_t heads = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1);
+    const std::int64_t headDim = m_model.nopeDim + m_model.ropeDim;
     const Tensor input = gather(normed);
     Tensor query = input;
-    std::int64_t queryIn = a.hidden;
-    if (a.qLoraRank > 0) {
-        const Tensor latent = linear(input, AttentionLatent, {c.tokens, a.hidden, a.qLoraRank, Adapters::Query});
+    std::int64_t queryIn = m_model.hidden;
+    if (m_model.qLoraRank > 0) {
+        const Tensor latent
+            = linear(input, AttentionLatent, {m_shape.tokens, m_model.hidden, m_model.qLoraRank, Adapters::Query});
         storeProduct(latent, true);
-        query = norm(latent, c.tokens, a.qLoraRank);
-        queryIn = a.qLoraRank;
+        query = norm(latent, m_shape.tokens, m_model.qLoraRank);
+        queryIn = m_model.qLoraRank;
     }
-    query = linear(query, LatentQkv, {c.tokens, queryIn, heads * headDim, Adapters::Query});
-    const Tensor down = linear(input, AttentionLatent, {c.tokens, a.hidden, a.kvLoraRank + a.ropeDim, Adapters::Key});
+    query = linear(query, LatentQkv, {m_shape.tokens, queryIn, heads * headDim, Adapters::Query});
+    const Tensor down = linear(input, AttentionLatent,
+                               {m_shape.tokens, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, Adapters::Key});
     storeProduct(down, true);
-    const Tensor latent = norm(down, c.tokens, a.kvLoraRank);
+    const Tensor latent = norm(down, m_shape.tokens, m_model.kvLoraRank);
     const Tensor up
-        = linear(latent, LatentQkv, {c.tokens, a.kvLoraRank, heads * (a.nopeDim + a.valueDim), Adapters::Value});
-    const std::int64_t assembled = c.tokens * heads * headDim * c.compute;
-    const Tensor wholeQuery = graph.apply({.kind = RotatedQk, .bytes = assembled, .reads = {query}});
-    const Tensor wholeKey = graph.apply({.kind = RotatedQk, .bytes = assembled, .reads = {up, down}});
-    const Tensor context = attend(wholeQuery, wholeKey, up, heads, heads * a.valueDim);
-    return scatter(linear(context, PartialOutput, {c.tokens, heads * a.valueDim, a.hidden, Adapters::Output}));
+        = linear(latent, LatentQkv,
+                 {m_shape.tokens, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim), Adapters::Value});
+    const std::int64_t assembled = m_shape.tokens * heads * headDim * m_shape.compute;
+    const Tensor wholeQuery = m_graph.apply({.kind = RotatedQk, .bytes = assembled, .reads = {query}});
+    const Tensor wholeKey = m_graph.apply({.kind = RotatedQk, .bytes = assembled, .reads = {up, down}});
+    const Tensor context = attend(wholeQuery, wholeKey, up, heads, heads * m_model.valueDim);
+    return scatter(
+        linear(context, PartialOutput, {m_shape.tokens, heads * m_model.valueDim, m_model.hidden, Adapters::Output}));
 }
 
 /// Scores of every expert in fp32, of which the largest are kept with where they stand.
 Tensor TorchModules::route(Tensor input)
 {
-    const Linear router{c.tokens, a.hidden, a.experts};
-    const Tensor logits = product(input, RouterScores, router, c.trainsModel);
-    const Tensor scores = graph.apply(
-        {.kind = RouterScores, .bytes = c.tokens * a.experts * 4, .reads = {logits}, .savesResult = true});
-    return graph.apply({.kind = RoutedProbabilities,
-                        .bytes = c.tokens * a.topk * 4,
-                        .reads = {scores},
-                        .keeps = {{SortIndex, c.tokens * a.topk * 8}}});
+    const Linear router{m_shape.tokens, m_model.hidden, m_model.experts};
+    const Tensor logits = product(input, RouterScores, router, m_shape.trainsModel);
+    const Tensor scores = m_graph.apply(
+        {.kind = RouterScores, .bytes = m_shape.tokens * m_model.experts * 4, .reads = {logits}, .savesResult = true});
+    return m_graph.apply({.kind = RoutedProbabilities,
+                          .bytes = m_shape.tokens * m_model.topk * 4,
+                          .reads = {scores},
+                          .keeps = {{SortIndex, m_shape.tokens * m_model.topk * 8}}});
 }
 
 /// Rows by their scores: in fp32, of which both factors stay, or in the type of the rows.
 Tensor TorchModules::weighted(Tensor rows, Tensor scores, std::int64_t count)
 {
-    const std::int64_t elements = count * a.hidden;
-    if (!c.habits.weighsInFp32 || c.compute == 4) {
-        return graph.apply(
-            {.kind = UnsortedTokens, .bytes = elements * c.compute, .reads = {rows, scores}, .saves = {true, true}});
+    const std::int64_t elements = count * m_model.hidden;
+    if (!m_shape.habits.weighsInFp32 || m_shape.compute == 4) {
+        return m_graph.apply({.kind = UnsortedTokens,
+                              .bytes = elements * m_shape.compute,
+                              .reads = {rows, scores},
+                              .saves = {true, true}});
     }
-    const Tensor cast = graph.apply({.kind = SortedTokens, .bytes = elements * 4, .reads = {rows}});
-    const Tensor product
-        = graph.apply({.kind = UnsortedTokens, .bytes = elements * 4, .reads = {cast, scores}, .saves = {true, true}});
-    return graph.apply({.kind = UnsortedTokens, .bytes = elements * c.compute, .reads = {product}});
+    const Tensor cast = m_graph.apply({.kind = SortedTokens, .bytes = elements * 4, .reads = {rows}});
+    const Tensor product = m_graph.apply(
+        {.kind = UnsortedTokens, .bytes = elements * 4, .reads = {cast, scores}, .saves = {true, true}});
+    return m_graph.apply({.kind = UnsortedTokens, .bytes = elements * m_shape.compute, .reads = {product}});
 }
 
 /// Rows sorted by expert, sent to the ranks that hold them, worked on in one grouped product, sent back and summed.
 Tensor TorchModules::experts(Tensor input)
 {
     const Tensor scores = route(input);
-    const std::int64_t rows = c.expertRows();
-    const std::int64_t bytes = rows * a.hidden * c.compute;
+    const std::int64_t rows = m_shape.expertRows();
+    const std::int64_t bytes = rows * m_model.hidden * m_shape.compute;
     Tensor routed
-        = graph.apply({.kind = PermutedTokens, .bytes = bytes, .reads = {input}, .keeps = {{SortIndex, rows * 8}}});
-    if (c.expertRanks > 1) {
-        routed = graph.apply({.kind = DispatchedTokens, .bytes = bytes, .reads = {routed}});
+        = m_graph.apply({.kind = PermutedTokens, .bytes = bytes, .reads = {input}, .keeps = {{SortIndex, rows * 8}}});
+    if (m_shape.expertRanks > 1) {
+        routed = m_graph.apply({.kind = DispatchedTokens, .bytes = bytes, .reads = {routed}});
     }
-    if (c.habits.weighsBeforeExperts) {
+    if (m_shape.habits.weighsBeforeExperts) {
         routed = weighted(routed, scores, rows);
     }
     const Linear in{rows,
-                    a.hidden,
-                    a.expertFfn / c.expertTensor,
+                    m_model.hidden,
+                    m_model.expertFfn / m_shape.expertTensor,
                     Adapters::MlpIn,
-                    a.experts / c.expertRanks,
-                    c.shards / c.expertRanks};
-    Tensor output = mlp(routed, a.hidden, in, false);
-    if (c.expertRanks > 1) {
-        output = graph.apply({.kind = ReturnedTokens, .bytes = bytes, .reads = {output}});
+                    m_model.experts / m_shape.expertRanks,
+                    m_shape.shards / m_shape.expertRanks};
+    Tensor output = mlp(routed, m_model.hidden, in, false);
+    if (m_shape.expertRanks > 1) {
+        output = m_graph.apply({.kind = ReturnedTokens, .bytes = bytes, .reads = {output}});
     }
-    if (!c.habits.weighsBeforeExperts) {
+    if (!m_shape.habits.weighsBeforeExperts) {
         output = weighted(output, scores, rows);
     }
-    const std::int64_t sumBytes = c.tokens * a.hidden * c.compute;
-    const Tensor sum = graph.apply({.kind = PartialOutput, .bytes = sumBytes, .reads = {output}});
-    if (a.sharedFfn == 0) {
+    const std::int64_t sumBytes = m_shape.tokens * m_model.hidden * m_shape.compute;
+    const Tensor sum = m_graph.apply({.kind = PartialOutput, .bytes = sumBytes, .reads = {output}});
+    if (m_model.sharedFfn == 0) {
         return sum;
     }
-    const Linear shared{c.tokens, a.hidden, a.sharedFfn / c.tensor, Adapters::MlpIn};
-    return graph.apply({.kind = PartialOutput,
-                        .bytes = sumBytes,
-                        .reads = {sum, mlp(input, a.hidden, shared, true)},
-                        .passesGradient = true});
+    const Linear shared{m_shape.tokens, m_model.hidden, m_model.sharedFfn / m_shape.tensor, Adapters::MlpIn};
+    return m_graph.apply({.kind = PartialOutput,
+                          .bytes = sumBytes,
+                          .reads = {sum, mlp(input, m_model.hidden, shared, true)},
+                          .passesGradient = true});
 }
 
 } // namespace headroom

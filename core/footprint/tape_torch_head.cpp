@@ -16,7 +16,7 @@ class TorchHead
 {
 public:
     TorchHead(const TorchShape& shape, ModuleGraph& moduleGraph)
-        : c(shape)
+        : m_shape(shape)
         , m_graph(moduleGraph)
         , m_logits(shape.tokens * shape.model.vocab / shape.tensor)
         , m_weight(shape.model.vocab / shape.tensor * shape.model.hidden)
@@ -25,23 +25,23 @@ public:
 
     void apply(Tensor states)
     {
-        switch (c.loss) {
+        switch (m_shape.loss) {
         case LossPath::Upcast: {
             const Tensor made = logits(states);
             const Tensor wide
-                = c.compute == 4 ? made : m_graph.apply({.kind = Logits, .bytes = m_logits * 4, .reads = {made}});
-            if (c.habits.keepsUpcastLogits) {
+                = m_shape.compute == 4 ? made : m_graph.apply({.kind = Logits, .bytes = m_logits * 4, .reads = {made}});
+            if (m_shape.habits.keepsUpcastLogits) {
                 m_graph.hold(wide);
             }
             return crossEntropy(wide, 4);
         }
         case LossPath::Sixteen: {
             const Tensor shifted
-                = m_graph.apply({.kind = Logits, .bytes = m_logits * c.compute, .reads = {logits(states)}});
-            return crossEntropy(shifted, c.compute);
+                = m_graph.apply({.kind = Logits, .bytes = m_logits * m_shape.compute, .reads = {logits(states)}});
+            return crossEntropy(shifted, m_shape.compute);
         }
         case LossPath::Compiled:
-            return finish({.kind = LossTerms, .bytes = c.tokens * 4, .reads = {logits(states)}, .saves = {true}});
+            return finish({.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {logits(states)}, .saves = {true}});
         case LossPath::ChunkedLogits:
             return chunkedLogits(states);
         case LossPath::ChunkedVocabulary:
@@ -56,17 +56,17 @@ public:
 private:
     Tensor logits(Tensor states)
     {
-        Operation op{.kind = Logits, .bytes = m_logits * c.compute, .reads = {states}};
-        op.saves = {c.trainsEmbeddings};
-        op.weight = c.trainsEmbeddings ? m_weight : 0;
-        op.sharedWeight = c.model.tied ? tiedWeight : -1;
+        Operation op{.kind = Logits, .bytes = m_logits * m_shape.compute, .reads = {states}};
+        op.saves = {m_shape.trainsEmbeddings};
+        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
-        if (c.castsWeights) {
-            op.keeps = {{WeightCopies, m_weight * c.compute}}; // the autocast cache
+        if (m_shape.castsWeights) {
+            op.keeps = {{WeightCopies, m_weight * m_shape.compute}}; // the autocast cache
         }
         const Tensor result = m_graph.apply(std::move(op));
         m_graph.keepThroughForward(result); // the loop's own variable, deleted once the loss is there
-        if (c.keepsLogits) {
+        if (m_shape.keepsLogits) {
             m_graph.hold(result);
         }
         return result;
@@ -79,22 +79,23 @@ private:
     {
         const Tensor logSoftmax = m_graph.apply(
             {.kind = LogitsSoftmax, .bytes = m_logits * element, .reads = {input}, .savesResult = true});
-        finish({.kind = LossTerms, .bytes = c.tokens * 8, .reads = {logSoftmax}, .saves = {true}});
+        finish({.kind = LossTerms, .bytes = m_shape.tokens * 8, .reads = {logSoftmax}, .saves = {true}});
     }
 
     /// The logits of every chunk are tensors of their own and stay; backward makes the gradient of one chunk at a time,
     /// and each its own gradient of the output layer (modules/loss/ce_chunked_output_loss.py).
     void chunkedLogits(Tensor states)
     {
-        const std::int64_t bytes = m_logits * c.compute;
-        Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}, .saves = {c.trainsEmbeddings}};
+        const std::int64_t bytes = m_logits * m_shape.compute;
+        Operation op{
+            .kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {m_shape.trainsEmbeddings}};
         op.keeps = {{Logits, bytes}};
-        if (c.keepsLogits) {
+        if (m_shape.keepsLogits) {
             op.keeps.push_back({LogitsSoftmax, bytes}); // log-softmax of every chunk beside the list of logits
         }
-        op.backwardWork = bytes / c.lossChunks + (c.trainsEmbeddings ? m_weight * c.compute : 0);
-        op.weight = c.trainsEmbeddings ? m_weight : 0;
-        op.sharedWeight = c.model.tied ? tiedWeight : -1;
+        op.backwardWork = bytes / m_shape.lossChunks + (m_shape.trainsEmbeddings ? m_weight * m_shape.compute : 0);
+        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
     }
@@ -104,11 +105,12 @@ private:
     void chunkedVocabulary(Tensor states)
     {
         constexpr std::int64_t chunk = 8192;
-        const std::int64_t rows = std::min(c.tokens, chunk);
-        Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}, .saves = {true}};
-        op.forwardWork = op.backwardWork = rows * std::min(c.model.vocab / c.tensor, chunk) * (c.compute + 5 * 4);
-        op.weight = c.trainsEmbeddings ? m_weight : 0;
-        op.sharedWeight = c.model.tied ? tiedWeight : -1;
+        const std::int64_t rows = std::min(m_shape.tokens, chunk);
+        Operation op{.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {true}};
+        op.forwardWork = op.backwardWork
+            = rows * std::min(m_shape.model.vocab / m_shape.tensor, chunk) * (m_shape.compute + 5 * 4);
+        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
     }
@@ -117,13 +119,13 @@ private:
     /// stay whole, the weight gradient is made once and added to.
     void chunkedHead(Tensor states)
     {
-        const std::int64_t chunk = m_logits / std::max<std::int64_t>(c.lossChunks, 1);
-        Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}, .saves = {true}};
+        const std::int64_t chunk = m_logits / std::max<std::int64_t>(m_shape.lossChunks, 1);
+        Operation op{.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {true}};
         op.keeps = {{HeadStates, m_graph.bytesOf(states)}};
         // Logits and their gradient where the loss is compiled, else both and log-softmax in fp32 too.
-        op.forwardWork = chunk * (c.isLossCompiled ? 2 * c.compute : 12);
-        op.weight = c.trainsEmbeddings ? m_weight : 0;
-        op.sharedWeight = c.model.tied ? tiedWeight : -1;
+        op.forwardWork = chunk * (m_shape.isLossCompiled ? 2 * m_shape.compute : 12);
+        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
     }
@@ -132,25 +134,25 @@ private:
     /// states and weight are made in the forward.
     void liger(Tensor states)
     {
-        const std::int64_t vocab = c.model.vocab / c.tensor;
-        const std::int64_t parts = std::max<std::int64_t>((vocab + c.model.hidden - 1) / c.model.hidden, 1);
+        const std::int64_t vocab = m_shape.model.vocab / m_shape.tensor;
+        const std::int64_t parts = std::max<std::int64_t>((vocab + m_shape.model.hidden - 1) / m_shape.model.hidden, 1);
         std::int64_t rows = 1;
-        while (rows * parts < c.tokens) {
+        while (rows * parts < m_shape.tokens) {
             rows *= 2;
         }
-        Operation op{.kind = LossTerms, .bytes = c.tokens * 4, .reads = {states}};
+        Operation op{.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}};
         op.keeps = {{HeadStates, m_graph.bytesOf(states)}};
-        if (c.trainsEmbeddings) {
-            op.keeps.push_back({WeightGradient, m_weight * c.compute});
+        if (m_shape.trainsEmbeddings) {
+            op.keeps.push_back({WeightGradient, m_weight * m_shape.compute});
         }
-        op.forwardWork = std::min(rows, c.tokens) * vocab * (c.compute + 4);
-        op.weight = c.trainsEmbeddings ? m_weight : 0;
-        op.sharedWeight = c.model.tied ? tiedWeight : -1;
+        op.forwardWork = std::min(rows, m_shape.tokens) * vocab * (m_shape.compute + 4);
+        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
     }
 
-    const TorchShape& c;
+    const TorchShape& m_shape;
     ModuleGraph& m_graph;
     const std::int64_t m_logits, m_weight;
 };

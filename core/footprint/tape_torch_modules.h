@@ -14,9 +14,9 @@ public:
     using Operation = ModuleGraph::Operation;
 
     TorchModules(const TorchShape& shape, ModuleGraph& moduleGraph)
-        : c(shape)
-        , a(shape.model)
-        , graph(moduleGraph)
+        : m_shape(shape)
+        , m_model(shape.model)
+        , m_graph(moduleGraph)
     {
     }
 
@@ -59,9 +59,9 @@ private:
     Tensor route(Tensor input);
     Tensor weighted(Tensor rows, Tensor scores, std::int64_t count);
 
-    const TorchShape& c;
-    const Architecture& a;
-    ModuleGraph& graph;
+    const TorchShape& m_shape;
+    const Architecture& m_model;
+    ModuleGraph& m_graph;
 };
 
 [[nodiscard]] GradientRule torchGradients(const TorchShape& shape);

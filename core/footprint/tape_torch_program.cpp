@@ -27,7 +27,7 @@ class TorchProgram
 public:
     TorchProgram(const TrainingPlan& plan, const TorchShape& shape, ModelProgram& program)
         : m_plan(plan)
-        , c(shape)
+        , m_shape(shape)
         , m_tower(visionTowerOf(plan))
         , m_projector(projectorOf(plan))
         , m_trainable(trainableOf(plan))
@@ -39,8 +39,8 @@ public:
     {
         m_program.hasOwnState = true;
         m_program.persistents.all.clear();
-        const std::size_t chunks = static_cast<std::size_t>(c.chunks) * layers.size();
-        m_program.pieces.resize(stagePieces + (c.stages > 1 ? 2 * chunks : 0));
+        const std::size_t chunks = static_cast<std::size_t>(m_shape.chunks) * layers.size();
+        m_program.pieces.resize(stagePieces + (m_shape.stages > 1 ? 2 * chunks : 0));
         writePieces();
         m_program.stages.resize(layers.size());
         std::int64_t first = 0;
@@ -66,19 +66,19 @@ private:
             writeVision();
             imageBytes = torchFeatureBytes(m_vision, m_tower, m_projector);
         }
-        writeTorchEmbedding(c, imageBytes, persistents, pieces[embedding]);
-        writeTorchBlock(c, false, persistents, pieces[block]);
-        if (c.model.isMoe()) {
-            writeTorchBlock(c, true, persistents, pieces[expertBlock]);
+        writeTorchEmbedding(m_shape, imageBytes, persistents, pieces[embedding]);
+        writeTorchBlock(m_shape, false, persistents, pieces[block]);
+        if (m_shape.model.isMoe()) {
+            writeTorchBlock(m_shape, true, persistents, pieces[expertBlock]);
         }
-        writeTorchHead(c, persistents, pieces[head]);
+        writeTorchHead(m_shape, persistents, pieces[head]);
     }
 
     void writeVision()
     {
         auto& pieces = m_program.pieces;
         PersistentStorages& persistents = m_program.persistents;
-        m_vision = torchVisionShape(c, m_tower, m_trainable.vision);
+        m_vision = torchVisionShape(m_shape, m_tower, m_trainable.vision);
         TorchShape projector = m_vision;
         projector.trainsModel = m_trainable.projector;
         writeTorchPatches(m_vision, m_tower, persistents, pieces[patches]);
@@ -96,7 +96,7 @@ private:
     /// A chunk takes the layers in turn: all first chunks before the second ones.
     [[nodiscard]] ChunkLayers layersOf(const StageProgram& stage, std::int64_t chunk) const
     {
-        const std::int64_t chunks = c.chunks;
+        const std::int64_t chunks = m_shape.chunks;
         const auto share = [chunks](std::int64_t layers, std::int64_t index) {
             return layers / chunks + (index < layers % chunks ? 1 : 0);
         };
@@ -108,18 +108,18 @@ private:
             }
         }
         result.isFirst = stage.stage == 0 && chunk == 0;
-        result.isLast = stage.stage + 1 == c.stages && chunk + 1 == chunks;
+        result.isLast = stage.stage + 1 == m_shape.stages && chunk + 1 == chunks;
         return result;
     }
 
     void fillStage(StageProgram& stage)
     {
         std::vector<TorchPart> parts;
-        stage.chunks.assign(static_cast<std::size_t>(c.chunks), Chunk{});
-        for (std::int64_t i = 0; i < c.chunks; ++i) {
+        stage.chunks.assign(static_cast<std::size_t>(m_shape.chunks), Chunk{});
+        for (std::int64_t i = 0; i < m_shape.chunks; ++i) {
             fillChunk(stage, i, stage.chunks[static_cast<std::size_t>(i)], parts);
         }
-        stage.tensors = torchState(c, parts);
+        stage.tensors = torchState(m_shape, parts);
     }
 
     void fillChunk(const StageProgram& stage, std::int64_t index, Chunk& chunk, std::vector<TorchPart>& parts)
@@ -128,8 +128,8 @@ private:
         const std::size_t firstPart = parts.size();
         chunk.receives = !layers.isFirst;
         chunk.sends = !layers.isLast;
-        const auto stagePiece = static_cast<std::uint16_t>(stagePieces + 2 * (stage.stage * c.chunks + index));
-        if (c.stages > 1) {
+        const auto stagePiece = static_cast<std::uint16_t>(stagePieces + 2 * (stage.stage * m_shape.chunks + index));
+        if (m_shape.stages > 1) {
             chunk.runs.push_back({stagePiece, 1, 0});
         }
         if (layers.isFirst) {
@@ -138,15 +138,15 @@ private:
         addBlocks(layers, chunk, parts);
         if (layers.isLast) {
             chunk.runs.push_back({head, 1, 0});
-            parts.push_back({headWeights(c), 1, c.trainsEmbeddings, false, keepsOriginal()});
+            parts.push_back({headWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
         }
         if (layers.isFirst || layers.isLast) {
             for (int i = 0; i < 2; ++i) { // tokens and labels
                 chunk.loaded.push_back(
-                    {(c.tokens * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, TensorKind::Batch, 0});
+                    {(m_shape.tokens * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, TensorKind::Batch, 0});
             }
         }
-        if (c.stages > 1) {
+        if (m_shape.stages > 1) {
             writeStagePieces(stagePiece, {parts.begin() + static_cast<std::ptrdiff_t>(firstPart), parts.end()});
             if (chunk.sends) {
                 chunk.runs.push_back({static_cast<std::uint16_t>(stagePiece + 1), 1, 0});
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    [[nodiscard]] bool keepsOriginal() const { return c.trainsEmbeddings && !c.trainsModel; }
+    [[nodiscard]] bool keepsOriginal() const { return m_shape.trainsEmbeddings && !m_shape.trainsModel; }
 
     void addFirst(Chunk& chunk, std::vector<TorchPart>& parts) const
     {
@@ -167,26 +167,26 @@ private:
             parts.push_back({projectorWeights(m_tower, m_projector), 1, m_trainable.projector});
         }
         chunk.runs.push_back({embedding, 1, 0});
-        parts.push_back({embeddingWeights(c), 1, c.trainsEmbeddings, false, keepsOriginal()});
+        parts.push_back({embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
     }
 
     /// Runs of layers of one kind, of which the first so many are recomputed.
     void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
     {
-        const std::int64_t recomputed = c.recomputedLayers < 0 ? layers.count : c.recomputedLayers;
+        const std::int64_t recomputed = m_shape.recomputedLayers < 0 ? layers.count : m_shape.recomputedLayers;
         for (std::int64_t done = 0; done < layers.count;) {
-            const bool hasExperts = c.model.moeLayers(layers.first + done, 1) > 0;
-            const bool isRecomputed = c.checkpoints && done < recomputed;
+            const bool hasExperts = m_shape.model.moeLayers(layers.first + done, 1) > 0;
+            const bool isRecomputed = m_shape.checkpoints && done < recomputed;
             std::int64_t end = done + 1;
-            while (end < layers.count && (c.model.moeLayers(layers.first + end, 1) > 0) == hasExperts
-                   && (c.checkpoints && end < recomputed) == isRecomputed) {
+            while (end < layers.count && (m_shape.model.moeLayers(layers.first + end, 1) > 0) == hasExperts
+                   && (m_shape.checkpoints && end < recomputed) == isRecomputed) {
                 ++end;
             }
             PieceRun run{static_cast<std::uint16_t>(hasExperts ? expertBlock : block), end - done,
                          isRecomputed ? 1 : 0};
-            run.offloadsInput = isRecomputed && c.offloadsInputs;
+            run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
             chunk.runs.push_back(run);
-            parts.push_back({blockWeights(c, hasExperts), end - done, c.trainsModel, true});
+            parts.push_back({blockWeights(m_shape, hasExperts), end - done, m_shape.trainsModel, true});
             done = end;
         }
     }
@@ -200,19 +200,19 @@ private:
         std::int64_t gathered = 0;
         for (const TorchPart& part : parts) {
             for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
-                gathered += tensor.elements() * part.count * c.compute;
+                gathered += tensor.elements() * part.count * m_shape.compute;
             }
         }
         TapeWriter w(gathering.tape, persistents);
-        if (c.gathers()) {
+        if (m_shape.gathers()) {
             w.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
         }
         w.beginBackward(Tape::input);
         gathering.parameters.clear();
         Piece& sent = m_program.pieces[index + 1U];
         TapeWriter s(sent.tape, persistents);
-        s.declare(Tape::input, TensorKind::ResidualStream, c.streamBytes());
-        const Tape::Slot kept = s.allocate(TensorKind::Boundary, c.streamBytes());
+        s.declare(Tape::input, TensorKind::ResidualStream, m_shape.streamBytes());
+        const Tape::Slot kept = s.allocate(TensorKind::Boundary, m_shape.streamBytes());
         s.beginBackward(Tape::input);
         s.free(kept);
         sent.parameters.clear();
@@ -221,7 +221,7 @@ private:
     static constexpr std::uint64_t gatheredKey = 0x6761746865726564; // apart from the other profiles' keys
 
     const TrainingPlan& m_plan;
-    const TorchShape& c;
+    const TorchShape& m_shape;
     const VisionTower m_tower;
     const Projector m_projector;
     const Trainable m_trainable;

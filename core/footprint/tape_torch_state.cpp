@@ -28,7 +28,7 @@ class StateWriter
 {
 public:
     explicit StateWriter(const TorchShape& shape)
-        : c(shape)
+        : m_shape(shape)
     {
     }
 
@@ -48,7 +48,7 @@ public:
 
     StageTensors finish()
     {
-        if (c.isDeepSpeed() && !c.offloadsOptimizer) {
+        if (m_shape.isDeepSpeed() && !m_shape.offloadsOptimizer) {
             // One flat fp32 partition of everything it trains (stage_1_and_2.py), stepped over by sub-groups in
             // stage 3.
             add(m_tensors.resident, Master, m_masters);
@@ -64,19 +64,20 @@ private:
     void addTensor(const TorchWeights::Tensor& tensor, const TorchPart& part)
     {
         using enum TorchWeights::Kind;
-        m_shards = tensor.isExpert ? std::max<std::int64_t>(c.shards / c.expertRanks, 1) : c.shards;
+        m_shards = tensor.isExpert ? std::max<std::int64_t>(m_shape.shards / m_shape.expertRanks, 1) : m_shape.shards;
         const bool isAdapter = tensor.kind == Adapter;
         const bool trains = part.isTrained || isAdapter;
         const double elements = static_cast<double>(tensor.elements());
-        const bool isPacked = part.isQuantised && tensor.kind == Matrix && c.quantises && !trains;
-        const double frozen = isPacked ? c.frozenMatrix : c.frozen;
-        const double own = isAdapter ? static_cast<double>(c.adapterElement) : c.weight;
+        const bool isPacked = part.isQuantised && tensor.kind == Matrix && m_shape.quantises && !trains;
+        const double frozen = isPacked ? m_shape.frozenMatrix : m_shape.frozen;
+        const double own = isAdapter ? static_cast<double>(m_shape.adapterElement) : m_shape.weight;
         if (isPacked) {
             const double packed = frozen < 1 ? 0.5 : 1; // the constants of its groups are tensors of their own
             addParameter(elements * packed);
             addParameter(elements * (frozen - packed));
         } else {
-            addParameter(elements * (trains ? own : frozen) * (isAdapter ? static_cast<double>(c.adapterSlots) : 1));
+            addParameter(elements * (trains ? own : frozen)
+                         * (isAdapter ? static_cast<double>(m_shape.adapterSlots) : 1));
         }
         if (part.keepsOriginal && !isAdapter) {
             addParameter(elements * frozen);
@@ -88,14 +89,14 @@ private:
 
     [[nodiscard]] double stateShards() const
     {
-        const bool isWhole = c.sharding == TorchSharding::None || c.sharding == TorchSharding::Ddp;
+        const bool isWhole = m_shape.sharding == TorchSharding::None || m_shape.sharding == TorchSharding::Ddp;
         return static_cast<double>(isWhole ? 1 : m_shards);
     }
 
     void addParameter(double bytes)
     {
-        if (!c.offloadsParameters) {
-            add(m_tensors.resident, Parameters, bytes / static_cast<double>(c.gathers() ? m_shards : 1));
+        if (!m_shape.offloadsParameters) {
+            add(m_tensors.resident, Parameters, bytes / static_cast<double>(m_shape.gathers() ? m_shards : 1));
         }
     }
 
@@ -104,24 +105,24 @@ private:
         using enum TorchWeights::Kind;
         const bool isAdapter = tensor.kind == Adapter;
         const double shards = stateShards();
-        const bool isSmall = c.smallMoments > 0 && elements / shards < smallestEightBit;
-        const double moments = isAdapter ? (c.isDeepSpeed() ? 8 : c.adapterMoments)
-            : isSmall                    ? c.smallMoments
-            : tensor.kind == Matrix      ? c.moments
-                                         : c.otherMoments;
-        const double factored = isAdapter ? 0 : static_cast<double>(tensor.factors()) * c.factored;
-        const double master = !isAdapter ? c.master : c.isDeepSpeed() && c.adapterElement < 4 ? 4 : 0;
+        const bool isSmall = m_shape.smallMoments > 0 && elements / shards < smallestEightBit;
+        const double moments = isAdapter ? (m_shape.isDeepSpeed() ? 8 : m_shape.adapterMoments)
+            : isSmall                    ? m_shape.smallMoments
+            : tensor.kind == Matrix      ? m_shape.moments
+                                         : m_shape.otherMoments;
+        const double factored = isAdapter ? 0 : static_cast<double>(tensor.factors()) * m_shape.factored;
+        const double master = !isAdapter ? m_shape.master : m_shape.isDeepSpeed() && m_shape.adapterElement < 4 ? 4 : 0;
         const double bytes = elements * moments + factored;
         m_masters += elements * master / shards;
         m_moments += bytes / shards;
         m_share += elements / shards;
-        if (c.clipsInFp32 && !c.offloadsOptimizer) {
+        if (m_shape.clipsInFp32 && !m_shape.offloadsOptimizer) {
             add(m_tensors.clipping, OptimizerTemporary, elements * 4 / shards);
         }
-        const double gradient = elements * static_cast<double>(isAdapter ? c.adapterElement : c.gradient);
+        const double gradient = elements * static_cast<double>(isAdapter ? m_shape.adapterElement : m_shape.gradient);
         m_gradients += gradient;
         m_gradientShare += gradient / shards;
-        if (!c.isDeepSpeed() && !c.offloadsOptimizer) {
+        if (!m_shape.isDeepSpeed() && !m_shape.offloadsOptimizer) {
             add(m_tensors.resident, Master, elements * master / shards);
             addMoments(tensor, bytes / shards);
             m_largestTensor = std::max(m_largestTensor, elements / shards);
@@ -131,11 +132,13 @@ private:
     /// Two of Adam's, whose square roots the step makes; one of Muon's matrices and of the other optimizers.
     void addMoments(const TorchWeights::Tensor& tensor, double bytes)
     {
-        const bool isOrthogonalised = c.optimizer == OptimizerKind::Muon && tensor.kind == TorchWeights::Kind::Matrix;
-        const bool isAdam
-            = c.optimizer == OptimizerKind::Adam || (c.optimizer == OptimizerKind::Muon && !isOrthogonalised);
+        const bool isOrthogonalised
+            = m_shape.optimizer == OptimizerKind::Muon && tensor.kind == TorchWeights::Kind::Matrix;
+        const bool isAdam = m_shape.optimizer == OptimizerKind::Adam
+            || (m_shape.optimizer == OptimizerKind::Muon && !isOrthogonalised);
         if (isOrthogonalised) {
-            const std::int64_t many = tensor.isExpert ? std::max<std::int64_t>(c.model.experts / c.expertRanks, 1) : 1;
+            const std::int64_t many
+                = tensor.isExpert ? std::max<std::int64_t>(m_shape.model.experts / m_shape.expertRanks, 1) : 1;
             noteMatrix(tensor.rows / many, tensor.columns);
         }
         if (!isAdam) {
@@ -161,41 +164,42 @@ private:
 
     void addBuffers()
     {
-        if (c.sharding == TorchSharding::Ddp) {
+        if (m_shape.sharding == TorchSharding::Ddp) {
             add(m_tensors.resident, ReduceBuffer, m_gradients); // buckets beside .grad (theory.md 5.1)
-        } else if (c.sharding == TorchSharding::Zero3) {
+        } else if (m_shape.sharding == TorchSharding::Zero3) {
             // Both from the start (stage3.py, _setup_for_real_optimizer), the gradients' share where the optimizer is.
-            add(m_tensors.resident, ReduceBuffer, static_cast<double>(c.bucketBytes()));
-            add(m_tensors.resident, Gradients, c.offloadsOptimizer ? 0 : m_gradientShare);
+            add(m_tensors.resident, ReduceBuffer, static_cast<double>(m_shape.bucketBytes()));
+            add(m_tensors.resident, Gradients, m_shape.offloadsOptimizer ? 0 : m_gradientShare);
         }
     }
 
     void addStep()
     {
-        if (c.offloadsOptimizer) {
+        if (m_shape.offloadsOptimizer) {
             return; // steps in the host's memory
         }
-        if (c.sharding == TorchSharding::Fsdp && c.stages > 1) {
+        if (m_shape.sharding == TorchSharding::Fsdp && m_shape.stages > 1) {
             // The last micro-batch's reduction: a module's input to it, and what this rank keeps of all.
-            add(m_tensors.temporaries, ReduceBuffer, m_largestPart * static_cast<double>(c.reduced));
-            add(m_tensors.temporaries, Gradients, m_share * c.weight);
+            add(m_tensors.temporaries, ReduceBuffer, m_largestPart * static_cast<double>(m_shape.reduced));
+            add(m_tensors.temporaries, Gradients, m_share * m_shape.weight);
         }
-        if (c.isDeepSpeed()) {
+        if (m_shape.isDeepSpeed()) {
             // fp32 gradients of a sub-group and their flat copy (stage3.py, step); below stage 3 the share's flat
             // 16-bit gradient and its fp32 copy.
             const double share = m_share;
-            const bool isThird = c.sharding == TorchSharding::Zero3;
+            const bool isThird = m_shape.sharding == TorchSharding::Zero3;
             const double group = isThird ? std::min(share, subGroup) : share;
-            add(m_tensors.temporaries, OptimizerTemporary, group * (isThird ? 4 : static_cast<double>(c.gradient)));
+            add(m_tensors.temporaries, OptimizerTemporary,
+                group * (isThird ? 4 : static_cast<double>(m_shape.gradient)));
             add(m_tensors.temporaries, OptimizerTemporary, group * 4);
-            if (c.step == StepImplementation::Flat) {
+            if (m_shape.step == StepImplementation::Flat) {
                 addFlatRoots();
             }
             return;
         }
         addMatrixTemporaries();
         // Adam's square roots, in the type of the state (theory_frameworks.md 2.3).
-        switch (c.stepsInBackward ? StepImplementation::Fused : c.step) {
+        switch (m_shape.stepsInBackward ? StepImplementation::Fused : m_shape.step) {
         case StepImplementation::Fused:
             break;
         case StepImplementation::ForeachTwice:
@@ -224,9 +228,9 @@ private:
         for (const double elements : {m_orthogonal, m_square, m_square, m_orthogonal}) {
             add(m_tensors.temporaries, OptimizerTemporary, elements * bf16);
         }
-        if (c.optimizer == OptimizerKind::Adafactor) {
-            const int own = c.weight < fp32 ? 4 : 2;
-            for (int i = 0; i < (c.habits.hasOwnAdafactor ? own : 1); ++i) {
+        if (m_shape.optimizer == OptimizerKind::Adafactor) {
+            const int own = m_shape.weight < fp32 ? 4 : 2;
+            for (int i = 0; i < (m_shape.habits.hasOwnAdafactor ? own : 1); ++i) {
                 add(m_tensors.temporaries, OptimizerTemporary, m_largestTensor * fp32);
             }
         }
@@ -246,7 +250,7 @@ private:
         }
     }
 
-    const TorchShape& c;
+    const TorchShape& m_shape;
     StageTensors m_tensors;
     std::vector<double> m_lists;
     std::int64_t m_shards = 1; ///< of the tensor at hand

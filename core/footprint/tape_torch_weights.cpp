@@ -21,25 +21,25 @@ class BlockWeights
 {
 public:
     explicit BlockWeights(const TorchShape& shape)
-        : c(shape)
-        , a(shape.model)
+        : m_shape(shape)
+        , m_model(shape.model)
     {
     }
 
     TorchWeights make(bool hasExperts)
     {
-        a.isMla ? addLatentAttention() : addAttention();
+        m_model.isMla ? addLatentAttention() : addAttention();
         if (hasExperts) {
-            add(Adapters::Other, a.hidden, a.experts, false);
-            addMlp(a.expertFfn / c.expertTensor, a.experts / c.expertRanks);
-            if (a.sharedFfn > 0) {
-                addMlp(a.sharedFfn / c.tensor);
+            add(Adapters::Other, m_model.hidden, m_model.experts, false);
+            addMlp(m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
+            if (m_model.sharedFfn > 0) {
+                addMlp(m_model.sharedFfn / m_shape.tensor);
             }
         } else {
-            addMlp(a.ffn / c.tensor);
+            addMlp(m_model.ffn / m_shape.tensor);
         }
-        for (int i = 0; i < (a.layerNorm ? 4 : 2); ++i) {
-            addVector(a.hidden);
+        for (int i = 0; i < (m_model.layerNorm ? 4 : 2); ++i) {
+            addVector(m_model.hidden);
         }
         return std::move(m_weights);
     }
@@ -54,56 +54,59 @@ private:
         if (hasBias) {
             addVector(out * many);
         }
-        const bool isPacked = c.adaptsPackedQkv && (target == Adapters::Key || target == Adapters::Value);
-        if (c.hasAdapter(target) && !isPacked) {
-            const bool holdsAll = c.adaptsPackedQkv && target == Adapters::Query;
+        const bool isPacked = m_shape.adaptsPackedQkv && (target == Adapters::Key || target == Adapters::Value);
+        if (m_shape.hasAdapter(target) && !isPacked) {
+            const bool holdsAll = m_shape.adaptsPackedQkv && target == Adapters::Query;
             const std::int64_t width = holdsAll ? out + 2 * keyWidth() : out;
-            m_weights.tensors.push_back({Adapter, c.adapters.rank * many, in, count > 0});
-            m_weights.tensors.push_back({Adapter, width * many, c.adapters.rank, count > 0});
+            m_weights.tensors.push_back({Adapter, m_shape.adapters.rank * many, in, count > 0});
+            m_weights.tensors.push_back({Adapter, width * many, m_shape.adapters.rank, count > 0});
         }
     }
 
     void addVector(std::int64_t elements) { m_weights.tensors.push_back({TorchWeights::Kind::Vector, elements}); }
 
-    [[nodiscard]] std::int64_t keyWidth() const { return std::max<std::int64_t>(a.groups / c.tensor, 1) * a.headDim; }
+    [[nodiscard]] std::int64_t keyWidth() const
+    {
+        return std::max<std::int64_t>(m_model.groups / m_shape.tensor, 1) * m_model.headDim;
+    }
 
     void addAttention()
     {
-        const std::int64_t query = std::max<std::int64_t>(a.heads / c.tensor, 1) * a.headDim;
-        add(Adapters::Query, a.hidden, query, a.qkvBias);
-        add(Adapters::Key, a.hidden, keyWidth(), a.qkvBias);
-        add(Adapters::Value, a.hidden, keyWidth(), a.qkvBias);
-        add(Adapters::Output, query, a.hidden, a.outBias);
-        for (int i = 0; i < (a.qkNorm ? 2 : 0); ++i) {
-            addVector(a.headDim);
+        const std::int64_t query = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1) * m_model.headDim;
+        add(Adapters::Query, m_model.hidden, query, m_model.qkvBias);
+        add(Adapters::Key, m_model.hidden, keyWidth(), m_model.qkvBias);
+        add(Adapters::Value, m_model.hidden, keyWidth(), m_model.qkvBias);
+        add(Adapters::Output, query, m_model.hidden, m_model.outBias);
+        for (int i = 0; i < (m_model.qkNorm ? 2 : 0); ++i) {
+            addVector(m_model.headDim);
         }
     }
 
     void addLatentAttention()
     {
-        const std::int64_t heads = std::max<std::int64_t>(a.heads / c.tensor, 1);
-        const std::int64_t width = heads * (a.nopeDim + a.ropeDim);
-        if (a.qLoraRank > 0) {
-            add(Adapters::Query, a.hidden, a.qLoraRank, a.qkvBias);
-            addVector(a.qLoraRank);
+        const std::int64_t heads = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1);
+        const std::int64_t width = heads * (m_model.nopeDim + m_model.ropeDim);
+        if (m_model.qLoraRank > 0) {
+            add(Adapters::Query, m_model.hidden, m_model.qLoraRank, m_model.qkvBias);
+            addVector(m_model.qLoraRank);
         }
-        add(Adapters::Query, a.qLoraRank > 0 ? a.qLoraRank : a.hidden, width, false);
-        add(Adapters::Key, a.hidden, a.kvLoraRank + a.ropeDim, a.qkvBias);
-        addVector(a.kvLoraRank);
-        add(Adapters::Value, a.kvLoraRank, heads * (a.nopeDim + a.valueDim), false);
-        add(Adapters::Output, heads * a.valueDim, a.hidden, a.outBias);
+        add(Adapters::Query, m_model.qLoraRank > 0 ? m_model.qLoraRank : m_model.hidden, width, false);
+        add(Adapters::Key, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, m_model.qkvBias);
+        addVector(m_model.kvLoraRank);
+        add(Adapters::Value, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim), false);
+        add(Adapters::Output, heads * m_model.valueDim, m_model.hidden, m_model.outBias);
     }
 
     void addMlp(std::int64_t width, std::int64_t experts = 0)
     {
-        for (std::int64_t i = 0; i < a.gate; ++i) {
-            add(Adapters::MlpIn, a.hidden, width, a.mlpBias && experts == 0, experts);
+        for (std::int64_t i = 0; i < m_model.gate; ++i) {
+            add(Adapters::MlpIn, m_model.hidden, width, m_model.mlpBias && experts == 0, experts);
         }
-        add(Adapters::MlpOut, width, a.hidden, a.mlpBias && experts == 0, experts);
+        add(Adapters::MlpOut, width, m_model.hidden, m_model.mlpBias && experts == 0, experts);
     }
 
-    const TorchShape& c;
-    const Architecture& a;
+    const TorchShape& m_shape;
+    const Architecture& m_model;
     TorchWeights m_weights;
 };
 
