@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The edits of the Workspace, each one step of undo; opening, estimating and exporting are in workspace.cpp.
+#include "footprint/estimate.h"
 #include "workspace/edit_command.h"
 #include "workspace/knob_text.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
 #include <QLocale>
+
+#include <algorithm>
 
 namespace headroom {
 namespace {
@@ -42,7 +45,9 @@ void Workspace::edit(const std::vector<PlanEdit>& edits, const QString& text, in
 
 void Workspace::turnKnob(Knob knob, qint64 value)
 {
-    if (value == knobValue(knob, plan()) || knobObjection(knob, plan(), value, m_links)) {
+    const auto missing = missingInputs(plan());
+    const bool isAsked = std::find(missing.begin(), missing.end(), knobField(knob)) != missing.end();
+    if ((value == knobValue(knob, plan()) && !isAsked) || knobObjection(knob, plan(), value, m_links)) {
         return;
     }
     edit(knobEdits(knob, plan(), value, m_links), QStringLiteral("%1 %2").arg(knobTitle(knob), grouped(value)),
