@@ -40,7 +40,8 @@ std::vector<Finding> findingsOf(const LogReport& report)
     situation.run = report.run;
     situation.summary = &report.summary;
     Footprint footprint;
-    if (report.plan && estimateInstantly(*report.plan, {}, footprint)) {
+    // Few arguments do not describe a model: what the recipe makes of them is nothing to measure a log by.
+    if (report.plan && estimateInstantly(*report.plan, {}, footprint) && footprint.engine != Engine::Textbook) {
         situation.plan = &*report.plan;
         situation.footprint = &footprint;
         situation.estimator = estimateInstantly;

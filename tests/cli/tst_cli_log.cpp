@@ -39,6 +39,7 @@ class TestCliLog : public QObject
 private slots:
     void init();
     void tellsWhatTheLogSays();
+    void fewArgumentsAreNoModel();
     void printsCsv();
     void readsTheUsersFormats();
     void namesBrokenFormats();
@@ -111,6 +112,19 @@ void TestCliLog::tellsWhatTheLogSays()
     QCOMPARE(json["out_of_memory"][0]["line"].get<qint64>(), qint64{10});
     const QByteArray text = run({"log", "train.log"});
     QVERIFY2(text.contains("fragmentation") && text.contains("train.log:8"), text);
+}
+
+/// The sample lists nine arguments, without heads and vocabulary: no estimate is made of them to measure the log by.
+void TestCliLog::fewArgumentsAreNoModel()
+{
+    const auto json = nlohmann::json::parse(
+        run({"log", QStringLiteral(HEADROOM_SAMPLES "/llama3-8b-oom.log"), "--json"}).toStdString());
+    QStringList ids;
+    for (const auto& finding : json.at("findings")) {
+        ids += QString::fromStdString(finding.at("id").get<std::string>());
+    }
+    QVERIFY2(ids.contains(QStringLiteral("out-of-memory")), qPrintable(ids.join(u' ')));
+    QVERIFY2(!ids.contains(QStringLiteral("estimate-disagrees")), qPrintable(ids.join(u' ')));
 }
 
 void TestCliLog::printsCsv()

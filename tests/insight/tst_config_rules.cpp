@@ -163,8 +163,8 @@ void TestConfigRules::rules_data()
     row("torchtitan's micro-batch without stages", "a.toml",
         titan + "[parallelism]\npipeline_parallel_microbatch_size = 2\n", "setting-idle", 7);
     row("torchtitan's micro-batch with stages", "a.toml",
-        titan + "[parallelism]\npipeline_parallel_microbatch_size = 2\npipeline_parallel_degree = 4\n",
-        "setting-idle", 0);
+        titan + "[parallelism]\npipeline_parallel_microbatch_size = 2\npipeline_parallel_degree = 4\n", "setting-idle",
+        0);
     const QString nemo = "trainer: {devices: 8, num_nodes: 1}\nmodel:\n  tensor_model_parallel_size: 1\n"
                          "  overlap_p2p_comm: true\n";
     row("NeMo's overlap without chunks", "a.yaml", nemo, "setting-lacks-switch", 4);
