@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/parameters.h"
 
-#include <string_view>
-#include <utility>
-
 namespace headroom {
 
 namespace {
@@ -53,47 +50,6 @@ private:
     std::int64_t m_tensor;
     Adapters m_adapters;
 };
-
-/// 0 for names that mean no linear layer of a block.
-unsigned targetsNamed(std::string_view name)
-{
-    using T = Adapters;
-    constexpr std::array<std::pair<std::string_view, unsigned>, 31> names{{
-        {"q_proj", T::Query},
-        {"k_proj", T::Key},
-        {"v_proj", T::Value},
-        {"o_proj", T::Output},
-        {"gate_proj", T::MlpIn},
-        {"up_proj", T::MlpIn},
-        {"down_proj", T::MlpOut},
-        {"c_attn", T::Query | T::Key | T::Value},
-        {"query_key_value", T::Query | T::Key | T::Value},
-        {"qkv_proj", T::Query | T::Key | T::Value},
-        {"linear_qkv", T::Query | T::Key | T::Value},
-        {"qkv", T::Query | T::Key | T::Value},
-        {"Wqkv", T::Query | T::Key | T::Value},
-        {"wq", T::Query},
-        {"wk", T::Key},
-        {"wv", T::Value},
-        {"wo", T::Output},
-        {"out_proj", T::Output},
-        {"output_proj", T::Output},
-        {"w1", T::MlpIn},
-        {"w2", T::MlpOut},
-        {"w3", T::MlpIn},
-        {"fc1", T::MlpIn},
-        {"fc2", T::MlpOut},
-        {"dense_h_to_4h", T::MlpIn},
-        {"dense_4h_to_h", T::MlpOut},
-        {"linear_proj", T::Output},
-        {"linear_fc1", T::MlpIn},
-        {"linear_fc2", T::MlpOut},
-        {"all", Adapters{}.targets},
-        {"all-linear", Adapters{}.targets},
-    }};
-    const auto found = std::find_if(names.begin(), names.end(), [name](const auto& row) { return row.first == name; });
-    return found == names.end() ? 0 : found->second;
-}
 
 void addLatentAttention(PartBuilder& part, const Architecture& model)
 {
@@ -316,21 +272,6 @@ Weights predictorWeights(const Architecture& model, const Split& split, const We
 }
 
 } // namespace
-
-Adapters adaptersOf(const TrainingPlan& plan)
-{
-    Adapters result;
-    if (!plan.lora.rank.isKnown() || plan.lora.rank.value <= 0) {
-        return result;
-    }
-    result.rank = plan.lora.rank.value;
-    unsigned targets = 0;
-    for (const std::string& name : plan.lora.targets.value) {
-        targets |= targetsNamed(name);
-    }
-    result.targets = targets != 0 ? targets : result.targets;
-    return result;
-}
 
 Weights& Weights::operator+=(const Weights& other)
 {

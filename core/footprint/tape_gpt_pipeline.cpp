@@ -8,7 +8,6 @@
 #include "footprint/architecture.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_graph.h"
-#include "footprint/tape_state.h"
 #include "plan/batch.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
@@ -303,63 +302,7 @@ private:
                 chunk.loaded.push_back({(c.tokens() * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, Batch, 0});
             }
         }
-        fillState(stage);
-    }
-
-    /// Megatron 2.4 keeps the fp32 main gradients until the next step replaces them and, through main_grad, the last
-    /// 16-bit gradients until the next reduction: 20 bytes a parameter between steps, 22 in backward. DeepSpeed makes
-    /// its moments before the first step (initialize_optimizer_states). Its fp16 optimizer makes a list of fp32
-    /// gradients and its flat copy in the step (24); the one it takes for optimizers that it does not know as fused,
-    /// until 2021 also Apex's, the list alone (20; runtime/fp16/unfused_optimizer.py); ZeRO-1 the flat 16-bit share and
-    /// its fp32 copy, and the bucket of a reduction; its bf16 optimizer accumulates in whole fp32 gradients.
-    void fillState(StageProgram& stage)
-    {
-        StageTensors& tensors = stage.tensors;
-        tensors = {};
-        const auto add = [](std::vector<Tape::Event>& events, TensorKind kind, std::int64_t bytes) {
-            events.push_back(
-                {std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512), Tape::Op::Allocate, kind, 0});
-        };
-        const std::int64_t zero = m_plan.shard.zeroStage.value;
-        const bool isSharded = c.optimizerShards > 1 || zero > 0;
-        const bool hasWholeGradients = !m_isPlain && c.gradient == 4;
-        std::int64_t all = 0;
-        for (const std::int64_t elements : parameterTensors(m_program, stage)) {
-            all += elements;
-            add(tensors.resident, Parameters, elements * c.element / (zero == 3 ? c.optimizerShards : 1));
-            if (!isSharded) {
-                add(tensors.resident, Master, elements * c.master);
-                auto& moments = m_isPlain ? tensors.created : tensors.resident;
-                add(moments, Moments, elements * c.firstMoment);
-                add(moments, Moments, elements * c.secondMoment);
-            }
-            if (hasWholeGradients) {
-                add(tensors.resident, Gradients, elements * 4);
-            }
-            if (m_isPlain) {
-                add(tensors.created, MainGradients, elements * 4);
-                add(tensors.created, Gradients, elements * c.element);
-            } else if (!isSharded && !hasWholeGradients) {
-                add(tensors.temporaries, OptimizerTemporary, elements * 4);
-            }
-        }
-        const std::int64_t share = all / c.optimizerShards;
-        if (isSharded) {
-            add(tensors.resident, Master, share * c.master);
-            add(tensors.resident, Moments, share * (c.firstMoment + c.secondMoment));
-        }
-        if (isSharded && !hasWholeGradients) {
-            // Stage 3 steps over sub-groups and makes their fp32 gradients as a list and once more flat.
-            constexpr std::int64_t subGroup = 1'000'000'000;
-            const std::int64_t stepped = zero == 3 ? std::min(share, subGroup) : share;
-            add(tensors.temporaries, OptimizerTemporary, stepped * (zero == 3 ? 4 : c.element));
-            add(tensors.temporaries, OptimizerTemporary, stepped * 4);
-            if (zero == 1) { // makes the bucket for the reduction and drops it
-                add(tensors.temporaries, ReduceBuffer, std::min(reduceBucket, all) * c.element);
-            }
-        } else if (!m_isPlain && !hasWholeGradients && m_plan.optimizer.impl.value != "for-loop") {
-            add(tensors.temporaries, OptimizerTemporary, all * 4);
-        }
+        stage.tensors = gptPipelineState(m_plan, m_isPlain, m_program, stage);
     }
 
     const TrainingPlan& m_plan;

@@ -12,5 +12,8 @@ namespace headroom {
 /// gradients that appear in backward.
 [[nodiscard]] bool isGptPipeline(std::string_view profile);
 [[nodiscard]] Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile, ModelProgram& program);
+/// Static state and step of a stage whose chunks are filled; `isPlain`: without DeepSpeed.
+[[nodiscard]] StageTensors gptPipelineState(const TrainingPlan& plan, bool isPlain, const ModelProgram& program,
+                                            const StageProgram& stage);
 
 } // namespace headroom

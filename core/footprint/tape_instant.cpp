@@ -2,6 +2,7 @@
 #include "footprint/tape_instant.h"
 
 #include "footprint/estimate.h"
+#include "footprint/instant_peak.h"
 #include "footprint/outside.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_count.h"
@@ -12,28 +13,10 @@
 #include "footprint/working.h"
 
 #include <algorithm>
-#include <numeric>
-#include <optional>
 
 namespace headroom {
 
 namespace {
-
-constexpr std::size_t at(Component component)
-{
-    return static_cast<std::size_t>(component);
-}
-
-/// What follows from a stage's chunks alone, whichever stage runs them: the middle ones of a pipeline run the same.
-struct StageConstants
-{
-    StageState state;
-    std::int64_t parameters = 0; ///< elements
-    std::int64_t persistents = 0; ///< bytes of all persistent storages, in the end
-    std::array<std::optional<FirstPass>, 2> firstPasses; ///< of a stage with one chunk: forward, backward
-    std::optional<Place> place; ///< of the chunk's bytes by component
-    ComponentBytes components{};
-};
 
 bool runsTheSame(const Chunk& a, const Chunk& b)
 {
@@ -71,8 +54,8 @@ public:
         // While a distributed optimizer is built its tensors stand beside the buffer they move into.
         const RankShape& shape = program.shape;
         if (shape.isDistributedOptimizer && shape.gradient > 0) {
-            m_moving = m_state.gradients / shape.gradient * shape.element;
-            m_firstStepPeak = m_peak.bytes = m_state.parameters + m_moving + m_state.gradients;
+            m_constants.moving = m_state.gradients / shape.gradient * shape.element;
+            m_firstStepPeak = m_peak.bytes = m_state.parameters + m_constants.moving + m_state.gradients;
             m_peak.isConstruction = true;
         }
     }
@@ -180,70 +163,16 @@ public:
         for (std::size_t i = 0; i < m_phasePeaks.size(); ++i) {
             result.phases[i] = Bytes{m_phasePeaks[i]};
         }
-        const ComponentBytes components = m_peak.isConstruction ? constructionComponents() : peakComponents();
+        const ComponentBytes components = peakComponents(m_program, m_stage, m_constants, m_peak);
         for (std::size_t i = 0; i < components.size(); ++i) {
             result.components[i] = Bytes{components[i]};
         }
-        result.components[at(Component::Context)] = contextPrior;
+        result.components[static_cast<std::size_t>(Component::Context)] = contextPrior;
         result.device = result.peakReserved + contextPrior;
     }
 
 private:
-    static constexpr std::size_t noChunk = ~std::size_t{0};
-
-    [[nodiscard]] ComponentBytes constructionComponents() const
-    {
-        ComponentBytes components{};
-        components[at(Component::Parameters)] = m_state.parameters + m_moving;
-        components[at(Component::Gradients)] = m_state.gradients;
-        return components;
-    }
-
-    [[nodiscard]] ComponentBytes peakComponents() const
-    {
-        ComponentBytes components{};
-        components[at(Component::Parameters)] = m_state.parameters;
-        const bool hasMainGradients = m_peak.phase == Phase::Optimizer;
-        components[at(Component::Gradients)] = m_state.gradients + (hasMainGradients ? m_state.mainGradients : 0);
-        components[at(Component::OptimizerState)] = m_state.master + m_state.moments;
-        components[at(Component::InFlight)] = m_peak.kept;
-        components[at(Component::Buffers)] = m_peak.walked + m_constants.persistents;
-        components[at(Component::WorkingSet)]
-            = m_peak.gradients + (m_peak.phase == Phase::Optimizer ? m_state.stepTemporaries : 0);
-        if (m_peak.chunk != noChunk) {
-            addOwn(components);
-        }
-        if (m_program.shape.deferredWgrads >= 0) {
-            // What waits for the end of the step: gradients of logits, mostly.
-            components[at(Component::Logits)]
-                += m_peak.bytes - std::accumulate(components.begin(), components.end(), std::int64_t{0});
-        }
-        return components;
-    }
-
-    void addOwn(ComponentBytes& components) const
-    {
-        const bool isAlone = m_chunks.size() == 1;
-        if (!isAlone || m_constants.place != *m_peak.place) {
-            m_constants.components.fill(0);
-            addComponents(m_program, m_stage.chunks[m_peak.chunk], *m_peak.place, m_constants.components);
-            m_constants.place = isAlone ? std::optional(*m_peak.place) : std::nullopt;
-        }
-        for (std::size_t i = 0; i < components.size(); ++i) {
-            components[i] += m_constants.components[i];
-        }
-    }
-
-    struct Peak
-    {
-        Phase phase = Phase::Forward;
-        std::size_t chunk = noChunk;
-        const Place* place = nullptr; ///< of the chunk's summary
-        std::int64_t kept = 0; ///< activations of other micro-batches
-        std::int64_t walked = 0, gradients = 0; ///< tensors of the schedule
-        std::int64_t bytes = 0;
-        bool isConstruction = false; ///< before the first step
-    };
+    static constexpr std::size_t noChunk = InstantPeak::noChunk;
 
     static std::int64_t rounded(std::int64_t bytes)
     {
@@ -333,9 +262,9 @@ private:
     bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false;
     std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0, m_weightsSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
-                 m_firstStepPeak = 0, m_missing = 0, m_moving = 0;
+                 m_firstStepPeak = 0, m_missing = 0;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
-    Peak m_peak;
+    InstantPeak m_peak;
 };
 
 } // namespace

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_program.h"
 
+#include "footprint/chunk_layers.h"
 #include "footprint/schedule_order.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_vision.h"
-#include "plan/pipeline_layout.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
+#include <utility>
 
 namespace headroom {
 
@@ -88,47 +88,28 @@ public:
         , m_tower(visionTowerOf(plan))
         , m_projector(m_tower.isPresent() ? projectorOf(plan) : Projector{})
         , m_trainable(trainableOf(plan))
+        , m_layers(plan, program.shape)
     {
     }
 
     Result<void> build()
     {
-        const std::vector<std::int64_t> layers
+        std::vector<std::int64_t> layers
             = m_shape.family == ModelFamily::T5 ? std::vector<std::int64_t>{m_shape.layers} : layersPerStage(m_plan);
         if (layers.empty()) {
             return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
                                 {std::to_string(m_shape.layers), std::to_string(m_shape.stages)}});
         }
-        if (m_plan.parallel.layout.isKnown()) {
-            auto layout = PipelineLayout::parse(m_plan.parallel.layout.value, m_shape.stages);
-            if (!layout) {
-                return tl::unexpected(std::move(layout.error()));
-            }
-            m_layout = std::move(*layout);
-            if (m_layout->cell(m_shape.stages - 1, m_shape.chunks - 1).mtpLayers != m_shape.predictors) {
-                return failure(
-                    Text{HEADROOM_TR("core",
-                                     "the tapes describe multi-token prediction in the last chunk only, where "
-                                     "the loss is")});
-            }
+        if (auto placed = m_layers.place(std::move(layers)); !placed) {
+            return placed;
         }
         writePieces();
-        m_program.stages.resize(layers.size());
-        if (hasOwnPlaces()) {
-            placeChunks(layers);
-        }
-        std::int64_t first = 0;
-        for (std::size_t stage = 0; stage < layers.size(); ++stage) {
+        m_program.stages.resize(m_layers.stages());
+        for (std::size_t stage = 0; stage < m_layers.stages(); ++stage) {
             StageProgram& program = m_program.stages[stage];
             program.stage = static_cast<std::int64_t>(stage);
-            program.layers = layers[stage];
-            program.firstLayer = m_layout ? m_layout->cell(program.stage, 0).firstLayer : first;
-            first += layers[stage];
-            if (hasOwnPlaces()) {
-                const Place& upper = placeOf(program, 0);
-                program.layers = upper.layers + placeOf(program, 1).layers;
-                program.firstLayer = upper.firstLayer;
-            }
+            program.layers = m_layers.layers(program.stage);
+            program.firstLayer = m_layers.first(program.stage);
         }
         for (StageProgram& stage : m_program.stages) {
             fillChunks(stage);
@@ -249,9 +230,8 @@ private:
         stage.chunks.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             Chunk& chunk = stage.chunks[i];
-            const bool isFirst = hasOwnPlaces() ? positionOf(stage, i) == 0 : stage.stage == 0 && i == 0;
-            const bool isLast = hasOwnPlaces() ? positionOf(stage, i) + 1 == m_places.size()
-                                               : stage.stage == m_shape.stages - 1 && i + 1 == count;
+            const bool isFirst = m_layers.isFirst(stage.stage, i);
+            const bool isLast = m_layers.isLast(stage.stage, i);
             chunk.runs.clear();
             chunk.loaded.clear();
             chunk.receives = !isFirst;
@@ -285,12 +265,12 @@ private:
     /// Runs of layers of one kind.
     void addDecoderLayers(const StageProgram& stage, std::size_t index, Chunk& chunk) const
     {
-        const std::int64_t count = layersOfChunk(stage, index);
+        const std::int64_t count = m_layers.layers(stage.stage, index);
         if (!m_shape.experts.isPresent()) {
             addLayers(m_shape, layer, count, chunk);
             return;
         }
-        const std::int64_t first = firstLayerOfChunk(stage, index);
+        const std::int64_t first = m_layers.first(stage.stage, index);
         for (std::int64_t done = 0; done < count;) {
             const bool hasExperts = m_shape.experts.hasLayer(first + done);
             std::int64_t end = done + 1;
@@ -302,90 +282,13 @@ private:
         }
     }
 
-    /// A micro-batch passes the first chunks of all stages before the second ones.
-    [[nodiscard]] std::int64_t firstLayerOfChunk(const StageProgram& stage, std::size_t chunk) const
-    {
-        if (m_layout) {
-            return m_layout->cell(stage.stage, static_cast<std::int64_t>(chunk)).firstLayer;
-        }
-        if (hasOwnPlaces()) {
-            return placeOf(stage, chunk).firstLayer;
-        }
-        std::int64_t first = 0;
-        for (const StageProgram& other : m_program.stages) {
-            const std::size_t before = other.stage < stage.stage ? chunk + 1 : chunk;
-            for (std::size_t i = 0; i < before; ++i) {
-                first += layersOfChunk(other, i);
-            }
-        }
-        return first;
-    }
-
-    /// Every chunk holds as many, the embedding and the loss taking the place of a layer where they are counted; a rest
-    /// is missing in the last chunk (Megatron transformer_block.py, get_num_layers_to_build).
-    [[nodiscard]] std::int64_t layersOfChunk(const StageProgram& stage, std::size_t chunk) const
-    {
-        if (m_layout) {
-            return m_layout->cell(stage.stage, static_cast<std::int64_t>(chunk)).layers;
-        }
-        if (hasOwnPlaces()) {
-            return placeOf(stage, chunk).layers;
-        }
-        const bool countsEmbedding = m_plan.parallel.embedInSplit.value && stage.stage == 0;
-        const bool countsLoss = m_plan.parallel.lossInSplit.value && stage.stage == m_shape.stages - 1;
-        const std::int64_t slots = stage.layers + (countsEmbedding ? 1 : 0) + (countsLoss ? 1 : 0);
-        const std::int64_t each = (slots + m_shape.chunks - 1) / m_shape.chunks;
-        const std::int64_t before = static_cast<std::int64_t>(chunk) * each - (countsEmbedding && chunk > 0 ? 1 : 0);
-        const std::int64_t wanted = each - (countsEmbedding && chunk == 0 ? 1 : 0);
-        return std::clamp<std::int64_t>(stage.layers - before, 0, wanted);
-    }
-
-    // Schedules whose stages hold two pieces of the model: folded ones, and those that run it from both ends.
-
-    struct Place
-    {
-        std::int64_t firstLayer = 0, layers = 0;
-    };
-
-    [[nodiscard]] bool hasOwnPlaces() const { return isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1; }
-
-    /// By position in the pipeline. A folded stage's layers are halved, the larger half coming first.
-    void placeChunks(const std::vector<std::int64_t>& layers)
-    {
-        m_places.clear();
-        for (const std::int64_t count : layers) {
-            m_places.push_back({0, isFolded(m_shape.schedule) ? (count + 1) / 2 : count});
-        }
-        for (std::size_t i = layers.size(); isFolded(m_shape.schedule) && i-- > 0;) {
-            m_places.push_back({0, layers[i] / 2});
-        }
-        std::int64_t first = 0;
-        for (Place& place : m_places) {
-            place.firstLayer = first;
-            first += place.layers;
-        }
-    }
-
-    [[nodiscard]] std::size_t positionOf(const StageProgram& stage, std::size_t chunk) const
-    {
-        const auto index = static_cast<std::size_t>(stage.stage);
-        const std::size_t mirrored = m_places.size() - 1 - index;
-        const std::size_t upper = std::min(index, mirrored);
-        return chunk == 0 ? upper : m_places.size() - 1 - upper;
-    }
-    [[nodiscard]] const Place& placeOf(const StageProgram& stage, std::size_t chunk) const
-    {
-        return m_places[positionOf(stage, chunk)];
-    }
-
     const TrainingPlan& m_plan;
     ModelProgram& m_program;
     const RankShape& m_shape;
     const VisionTower m_tower;
     const Projector m_projector;
     const Trainable m_trainable;
-    std::optional<PipelineLayout> m_layout;
-    std::vector<Place> m_places;
+    ChunkLayers m_layers;
 };
 
 /// Chunk passes that a step of every stage has, as far as they differ from each other.
