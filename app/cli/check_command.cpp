@@ -148,6 +148,7 @@ int run(const Options& options)
     situation.calibration = opened->inputs.calibration;
     situation.estimator = estimateInstantly;
     situation.exact = replayWithin;
+    situation.lacking = lackingOf(opened->inputs);
     const std::vector<Finding> findings = diagnose(situation);
     const bool hasTrouble = std::any_of(findings.begin(), findings.end(),
                                         [](const Finding& finding) { return isTrouble(finding.severity); })

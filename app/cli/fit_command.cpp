@@ -175,7 +175,7 @@ Result<FitQuestion> questionOf(const Options& options, const Inputs& inputs)
     question.plan = &inputs.plan;
     question.capacity = Bytes{inputs.plan.hardware.capacityBytes.value};
     question.margin = *margin;
-    question.constraints = {keeps("global_batch"), keeps("gpus"), keeps("training")};
+    question.constraints = {keeps("global_batch"), keeps("gpus"), keeps("training"), lackingOf(inputs)};
     question.calibration = inputs.calibration;
     question.exact = replayWithin;
     return question;

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 
+#include "insight/fit_knobs.h"
 #include "plan/fields.h"
 #include "runlog/read_log.h"
 #include "units/bytes.h"
@@ -199,6 +200,15 @@ void addPlanOptions(CLI::App& command, PlanOptions& options)
         ->needs(logs);
     command.add_option("--calibration", options.calibration, "calibration that was saved: its name or file")
         ->excludes(logs);
+}
+
+std::vector<std::string> lackingOf(const Inputs& inputs)
+{
+    std::vector<const ConfigFormat*> formats;
+    for (const OpenedConfig& config : inputs.configs) {
+        formats.push_back(config.format);
+    }
+    return fieldsLacking(formats);
 }
 
 Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge)

@@ -51,6 +51,9 @@ struct Inputs
     std::vector<std::string> notEstimated; ///< keys of the files that make an estimate incomplete
 };
 
+/// Fields of parallelism that none of the configs can say.
+[[nodiscard]] std::vector<std::string> lackingOf(const Inputs& inputs);
+
 /// CONFIG…, --model, --set, --gpu, --capacity, --world, --k, --calibrate, --calibration: the same for every command
 /// that needs a plan.
 void addPlanOptions(CLI::App& command, PlanOptions& options);

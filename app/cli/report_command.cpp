@@ -86,6 +86,7 @@ int run(const Options& options)
     situation.calibration = inputs->calibration;
     situation.estimator = estimateInstantly;
     situation.exact = replayWithin;
+    situation.lacking = lackingOf(*inputs);
     if (!options.log.empty()) {
         situation.run = &log;
         situation.summary = &summary;

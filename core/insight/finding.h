@@ -73,6 +73,7 @@ struct Situation
     const Run* run = nullptr;
     const RunSummary* summary = nullptr; ///< of `run`; both or neither
     const LogConclusions* conclusions = nullptr; ///< of `run` and the files' plan; null: drawn anew
+    std::vector<std::string> lacking; ///< fields that the config cannot say: fieldsLacking()
     Calibration calibration;
     Estimator estimator = estimate; ///< predicts what a mend would do; the one `footprint` comes from, or a faster kin
     ExactEstimator exact = nullptr; ///< has the last word on what would have fitted; null: `estimator` has it

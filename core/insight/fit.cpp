@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/fit.h"
 
+#include "insight/knobs.h"
 #include "insight/rule.h"
 #include "plan/batch.h"
 
@@ -252,7 +253,7 @@ std::vector<Split> splitsByGpus(const TrainingPlan& plan)
     }
     std::vector<Split> splits{{plan.parallel.tp.value, plan.parallel.pp.value, context, copies}};
     for (std::int64_t tensor = 1; tensor <= mostTensor; tensor *= 2) {
-        for (const std::int64_t stages : stageCounts(plan)) {
+        for (const std::int64_t stages : knobValues(Knob::PipelineStages, plan)) {
             for (const std::int64_t data : replicas) {
                 const Split split{tensor, stages, context, data};
                 if (split.gpus() <= world) {
@@ -332,9 +333,17 @@ std::optional<FitProposal> fewestGpus(const FitQuestion& question)
     constraints.keepGpus = false;
     std::optional<FitProposal> best;
     std::int64_t fewest = 0;
-    for (const Split& split : splitsByGpus(*question.plan)) {
+    const TrainingPlan& plan = *question.plan;
+    const auto isLacking = [&constraints](const char* field) {
+        return std::ranges::find(constraints.lacking, field) != constraints.lacking.end();
+    };
+    for (const Split& split : splitsByGpus(plan)) {
         if (best && split.gpus() > fewest) {
             break;
+        }
+        if ((split.tensor != plan.parallel.tp.value && isLacking("parallel.tp"))
+            || (split.stages != plan.parallel.pp.value && isLacking("parallel.pp"))) {
+            continue;
         }
         auto proposal = search.propose(split.edits(), constraints);
         if (!proposal || !search.seemsToFit(*proposal)) {

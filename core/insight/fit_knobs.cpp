@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/fit_knobs.h"
 
+#include "insight/knobs.h"
 #include "insight/rule.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
@@ -10,27 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 
 namespace headroom {
 
 namespace {
-
-constexpr std::int64_t mostParallel = 1024;
-constexpr std::int64_t mostChunks = 64;
-constexpr std::int64_t mostRecomputed = 512;
-
-std::vector<std::int64_t> divisorsOf(std::int64_t number, std::int64_t most)
-{
-    std::vector<std::int64_t> result;
-    for (std::int64_t value = 1; value <= std::min(number, most); ++value) {
-        if (number % value == 0) {
-            result.push_back(value);
-        }
-    }
-    return result;
-}
 
 /// By how much a value is multiplied or divided, the way people count steps of such a knob.
 void sortByDistance(std::vector<std::int64_t>& values, std::int64_t from)
@@ -49,37 +33,42 @@ public:
     Knobs(const TrainingPlan& plan, const FitConstraints& constraints)
         : m_plan(plan)
         , m_constraints(constraints)
-        , m_layers(plan.model.layers.valueOr(0))
     {
     }
 
     std::vector<FitKnob> all()
     {
-        addMicroBatch();
+        addNumbers(Knob::MicroBatch, "micro-batch", HEADROOM_TR("core", "Micro-batch %1 → %2"));
         addRecompute();
         addSharding();
         addParallel();
-        addChunks();
         addKernels();
         addOffload();
         if (!m_constraints.keepTraining) {
-            addSequence();
+            addNumbers(Knob::SequenceLength, "sequence", HEADROOM_TR("core", "Sequence length %1 → %2"));
         }
-        std::erase_if(m_knobs, [](const FitKnob& knob) { return knob.candidates.empty(); });
+        std::erase_if(m_knobs, [this](const FitKnob& knob) { return knob.candidates.empty() || isLacking(knob); });
         return std::move(m_knobs);
     }
 
 private:
+    [[nodiscard]] bool isLacking(const FitKnob& knob) const
+    {
+        const std::string& field = knob.candidates.front().primary.front().field;
+        return std::ranges::find(m_constraints.lacking, field) != m_constraints.lacking.end();
+    }
+
     FitKnob& add(std::string_view id) { return m_knobs.emplace_back(FitKnob{id, {}}); }
 
-    void addNumbers(std::string_view id, const char* field, const char* label, std::int64_t now,
-                    std::vector<std::int64_t> values)
+    void addNumbers(Knob number, std::string_view id, const char* label)
     {
+        const std::int64_t now = std::max<std::int64_t>(knobValue(number, m_plan), 1);
+        std::vector<std::int64_t> values = knobValues(number, m_plan);
         sortByDistance(values, now);
         FitKnob& knob = add(id);
         for (const std::int64_t value : values) {
-            knob.candidates.push_back(
-                {{{field, std::to_string(value)}}, Text{label, {formatCount(now), formatCount(value)}}});
+            knob.candidates.push_back({{{std::string(knobField(number)), std::to_string(value)}},
+                                       Text{label, {formatCount(now), formatCount(value)}}});
         }
     }
 
@@ -88,41 +77,20 @@ private:
         add(id).candidates.push_back({std::move(edits), Text{label}});
     }
 
-    void addMicroBatch()
-    {
-        const std::int64_t micro = m_plan.batch.micro.valueOr(1);
-        std::vector<std::int64_t> values;
-        for (std::int64_t value = micro - 1; value >= 1; --value) {
-            values.push_back(value);
-        }
-        addNumbers("micro-batch", "batch.micro", HEADROOM_TR("core", "Micro-batch %1 → %2"), micro, std::move(values));
-    }
-
     void addParallel()
     {
         const ParallelPlan& parallel = m_plan.parallel;
-        addNumbers("pipeline", "parallel.pp", HEADROOM_TR("core", "Pipeline stages %1 → %2"), parallel.pp.valueOr(1),
-                   stageCounts(m_plan));
-        addNumbers("tensor", "parallel.tp", HEADROOM_TR("core", "Tensor parallel %1 → %2"), parallel.tp.valueOr(1),
-                   divisorsOf(m_plan.model.heads.valueOr(1), mostParallel));
-        addNumbers("context", "parallel.cp", HEADROOM_TR("core", "Context parallel %1 → %2"), parallel.cp.valueOr(1),
-                   divisorsOf(m_plan.batch.seq.valueOr(1), 256));
-        if (m_plan.moe.experts.valueOr(0) > 1) {
-            addNumbers("expert", "parallel.ep", HEADROOM_TR("core", "Expert parallel %1 → %2"), parallel.ep.valueOr(1),
-                       divisorsOf(m_plan.moe.experts.value, mostParallel));
+        addNumbers(Knob::PipelineStages, "pipeline", HEADROOM_TR("core", "Pipeline stages %1 → %2"));
+        addNumbers(Knob::TensorParallel, "tensor", HEADROOM_TR("core", "Tensor parallel %1 → %2"));
+        addNumbers(Knob::ContextParallel, "context", HEADROOM_TR("core", "Context parallel %1 → %2"));
+        if (knobApplies(Knob::ExpertParallel, m_plan)) {
+            addNumbers(Knob::ExpertParallel, "expert", HEADROOM_TR("core", "Expert parallel %1 → %2"));
         }
         if (parallel.tp.valueOr(1) > 1 && !parallel.sp.value) {
             addFlag("sequence-parallel", {{"parallel.sp", "true"}}, HEADROOM_TR("core", "Sequence parallelism on"));
         }
-    }
-
-    void addChunks()
-    {
-        const std::int64_t chunks = m_plan.parallel.vpp.valueOr(1);
-        const std::int64_t stages = m_plan.parallel.pp.valueOr(1);
-        if (chunks > 1 && stages > 1 && m_layers % stages == 0) {
-            addNumbers("chunks", "parallel.vpp", HEADROOM_TR("core", "Model chunks of a stage %1 → %2"), chunks,
-                       divisorsOf(m_layers / stages, mostChunks));
+        if (parallel.vpp.valueOr(1) > 1 && !knobIdle(Knob::VirtualChunks, m_plan)) {
+            addNumbers(Knob::VirtualChunks, "chunks", HEADROOM_TR("core", "Model chunks of a stage %1 → %2"));
         }
     }
 
@@ -149,12 +117,13 @@ private:
             return;
         }
         FitKnob& knob = add("recompute");
-        const auto counts = layersPerStage(m_plan);
-        const std::int64_t layers
-            = counts.empty() ? 0 : std::min(*std::max_element(counts.begin(), counts.end()), mostRecomputed);
+        const std::int64_t layers = mostLayersOfAStage(m_plan);
         if (isMegatron() || isBaseFormat()) {
             // Some layers: what the base format calls selective, Megatron calls the block method of full recompute.
-            for (std::int64_t count = recomputedLayers() + 1; count < layers; ++count) {
+            for (const std::int64_t count : knobValues(Knob::RecomputedLayers, m_plan)) {
+                if (count <= recomputedLayers() || count == layers) {
+                    continue;
+                }
                 std::vector<PlanEdit> edits{{"recompute.enabled", "true"},
                                             {"recompute.granularity", isMegatron() ? "full" : "selective"},
                                             {"recompute.num_layers", std::to_string(count)}};
@@ -217,21 +186,8 @@ private:
         }
     }
 
-    void addSequence()
-    {
-        constexpr std::int64_t step = 128;
-        const std::int64_t sequence = m_plan.batch.seq.valueOr(0);
-        std::vector<std::int64_t> values;
-        for (std::int64_t value = (sequence - 1) / step * step; value >= step; value -= step) {
-            values.push_back(value);
-        }
-        addNumbers("sequence", "batch.seq", HEADROOM_TR("core", "Sequence length %1 → %2"),
-                   std::max<std::int64_t>(sequence, 1), std::move(values));
-    }
-
     const TrainingPlan& m_plan;
     const FitConstraints& m_constraints;
-    std::int64_t m_layers;
     std::vector<FitKnob> m_knobs;
 };
 
@@ -247,11 +203,10 @@ std::int64_t samplesPerStep(const TrainingPlan& plan)
 /// A number of recomputed layers beyond those of a stage is refused or cut, and no proposal should say it.
 bool recomputesWhatItHas(const TrainingPlan& plan)
 {
-    const std::vector<std::int64_t> layers = layersPerStage(plan);
     const bool countsLayers
         = plan.recompute.enabled.value && plan.recompute.numLayers.origin.kind == OriginKind::Edited;
-    return !countsLayers || layers.empty()
-        || plan.recompute.numLayers.value <= *std::max_element(layers.begin(), layers.end());
+    const std::int64_t layers = mostLayersOfAStage(plan);
+    return !countsLayers || layers == 0 || plan.recompute.numLayers.value <= layers;
 }
 
 bool isLegal(const TrainingPlan& plan)
@@ -266,16 +221,24 @@ bool isLegal(const TrainingPlan& plan)
 
 } // namespace
 
-std::vector<std::int64_t> stageCounts(const TrainingPlan& plan)
+std::vector<std::string> fieldsLacking(std::span<const ConfigFormat* const> formats)
 {
-    const std::int64_t layers = plan.model.layers.valueOr(0);
-    std::vector<std::int64_t> counts = divisorsOf(layers, mostParallel);
-    const std::int64_t now = plan.parallel.pp.valueOr(1);
-    if (layers > 0 && now > 1 && layers % now != 0) {
-        counts.resize(static_cast<std::size_t>(std::min(layers, mostParallel)));
-        std::iota(counts.begin(), counts.end(), std::int64_t{1});
+    std::vector<std::string> fields;
+    if (!formats.empty()) {
+        fields = {"parallel.pp", "parallel.tp", "parallel.cp", "parallel.ep", "parallel.vpp", "parallel.sp"};
     }
-    return counts;
+    const auto remove = [&fields](const std::vector<ConfigFormat::Key>& keys) {
+        for (const ConfigFormat::Key& key : keys) {
+            std::erase(fields, key.field);
+        }
+    };
+    for (const ConfigFormat* format : formats) {
+        remove(format->keys);
+        for (const ConfigFormat::Variant& variant : format->variants) {
+            remove(variant.keys);
+        }
+    }
+    return fields;
 }
 
 std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& constraints)
@@ -286,45 +249,21 @@ std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& co
 std::optional<std::vector<PlanEdit>> linkedEdits(const TrainingPlan& plan, std::vector<PlanEdit> primary,
                                                  const FitConstraints& constraints)
 {
-    auto changed = edited(plan, primary);
+    auto edits = withFollowers(plan, std::move(primary), {constraints.keepGlobalBatch, constraints.keepGpus},
+                               samplesPerStep(plan));
+    auto changed = edits ? edited(plan, *edits) : std::nullopt;
     if (!changed) {
         return std::nullopt;
     }
-    const auto follow = [&](const char* field, Count& target, std::int64_t value) {
-        if (target.value != value) {
-            primary.push_back({field, std::to_string(value)});
-            target.set(value, {OriginKind::Edited, 0, nullptr});
+    if (!constraints.keepGlobalBatch && changed->batch.global.isStated()) {
+        const std::int64_t samples
+            = changed->batch.micro.valueOr(1) * dataParallelSize(*changed) * microBatchesPerStep(plan);
+        if (samples != changed->batch.global.value) {
+            edits->push_back({"batch.global", std::to_string(samples)});
+            changed->batch.global.set(samples, {OriginKind::Edited, 0, nullptr});
         }
-    };
-    const std::int64_t world = worldSize(plan);
-    const std::int64_t replica = modelParallelSize(*changed);
-    if (constraints.keepGpus && world % replica != 0) {
-        return std::nullopt;
     }
-    const bool choosesCopies = std::ranges::find(primary, "parallel.dp", &PlanEdit::field) != primary.end();
-    const std::int64_t data = constraints.keepGpus ? world / replica
-        : choosesCopies                            ? changed->parallel.dp.value
-                                                   : dataParallelSize(plan);
-    if (changed->parallel.dp.isStated()
-        || (!changed->parallel.world.isStated() && data != dataParallelSize(*changed))) {
-        follow("parallel.dp", changed->parallel.dp, data);
-    }
-    if (changed->parallel.world.isStated()) {
-        follow("parallel.world", changed->parallel.world, data * replica);
-    }
-    const std::int64_t samples = samplesPerStep(plan);
-    const std::int64_t atOnce = changed->batch.micro.valueOr(1) * data;
-    if (constraints.keepGlobalBatch) {
-        if (samples % atOnce != 0) {
-            return std::nullopt;
-        }
-        if (changed->batch.accum.isStated() || !changed->batch.global.isStated()) {
-            follow("batch.accum", changed->batch.accum, samples / atOnce);
-        }
-    } else if (changed->batch.global.isStated()) {
-        follow("batch.global", changed->batch.global, atOnce * microBatchesPerStep(plan));
-    }
-    return isLegal(*changed) ? std::optional(std::move(primary)) : std::nullopt;
+    return isLegal(*changed) ? edits : std::nullopt;
 }
 
 } // namespace headroom

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "config/config_format.h"
 #include "insight/finding.h"
 
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +18,7 @@ struct FitConstraints
     bool keepGlobalBatch = true; ///< accumulation follows micro-batch and data-parallel size
     bool keepGpus = true; ///< data-parallel size follows tensor, pipeline and context parallel
     bool keepTraining = true; ///< sequence length and numbers of the optimizer stay, as what is learned depends on them
+    std::vector<std::string> lacking = {}; ///< fields that the config cannot say: fieldsLacking()
 };
 
 /// One value of a knob other than the plan's own.
@@ -24,15 +28,15 @@ struct FitCandidate
     Text label; ///< "Pipeline stages 2 → 4"
 };
 
+/// Fields of parallelism for which none of these formats has a key: no proposal should ask for what the framework does
+/// not do. None without formats.
+[[nodiscard]] std::vector<std::string> fieldsLacking(std::span<const ConfigFormat* const> formats);
+
 struct FitKnob
 {
     std::string_view id; ///< "micro-batch"
     std::vector<FitCandidate> candidates; ///< nearest to the plan first
 };
-
-/// Numbers of pipeline stages that divide the layers; all up to the layers where the plan's own does not, since whoever
-/// runs that supports uneven splits.
-[[nodiscard]] std::vector<std::int64_t> stageCounts(const TrainingPlan& plan);
 
 /// Every knob that this plan has, with every value it could be turned to, legal or not.
 [[nodiscard]] std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& constraints);

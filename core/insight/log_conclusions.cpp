@@ -36,6 +36,7 @@ std::optional<FitAnswer> whatWouldFit(const Situation& situation, const Training
     question.capacity = *capacity - shortage.unexplained;
     question.estimator = situation.estimator;
     question.exact = situation.exact;
+    question.constraints.lacking = situation.lacking;
     auto answer = smallestChangeThatFits(question);
     return answer ? std::optional(std::move(*answer)) : std::nullopt;
 }

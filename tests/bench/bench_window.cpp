@@ -2,10 +2,10 @@
 // bench_window RECORDS FOLDER: how long the window takes to stand with the first sample open, and from a slider's tick
 // to the painted window with a log of that many records open. Prints lines of `name value unit`.
 #include "charts/peaks_chart.h"
+#include "insight/knobs.h"
 #include "window/file_commands.h"
 #include "window/main_window.h"
 #include "window/workbench.h"
-#include "workspace/knobs.h"
 
 #include <QApplication>
 #include <QDir>

@@ -298,6 +298,39 @@ private slots:
         QCOMPARE(microBatchesPerStep(*changed), std::int64_t{8}); // the global batch stays
     }
 
+    /// What the config's framework cannot do is not proposed.
+    void proposesWhatTheFrameworkDoes()
+    {
+        const TrainingPlan plan = planOf(llama7b + "parallel.dp=8 batch.micro=2 batch.accum=1");
+        FitQuestion question = questionOf(plan, 80);
+        const ConfigFormat::Key tensor{"tensor_size", "parallel.tp"};
+        ConfigFormat format;
+        format.keys = {tensor};
+        const std::vector<const ConfigFormat*> formats{&format};
+        question.constraints.lacking = fieldsLacking(formats);
+        QVERIFY(fieldsLacking({}).empty());
+        const auto answer = smallestChangeThatFits(question);
+        QVERIFY(answer);
+        QVERIFY(!answer->singles.empty());
+        QVERIFY(proposalOf(*answer, "tensor") != nullptr);
+        QVERIFY(proposalOf(*answer, "pipeline") == nullptr && proposalOf(*answer, "context") == nullptr);
+        if (const auto fewest = fewestGpus(question)) {
+            QVERIFY(valueOf(*fewest, "parallel.pp").empty() || valueOf(*fewest, "parallel.pp") == "1");
+        }
+    }
+
+    /// Within the limits of a legal plan, and far beyond any real one.
+    void absurdSizesEnd()
+    {
+        const TrainingPlan plan = planOf(llama7b + "batch.micro=90000000 batch.seq=900000000");
+        FitQuestion question = questionOf(plan, 80);
+        question.constraints = {false, false, false};
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(smallestChangeThatFits(question));
+        QVERIFY2(timer.elapsed() < 30'000, qPrintable(QString::number(timer.elapsed())));
+    }
+
     void isQuick()
     {
         // Not a benchmark: only that no search runs away. tests/bench has the figures.

@@ -262,6 +262,9 @@ void TestFitPlans::proposals()
     timer.start();
     const auto answer = smallestChangeThatFits(question);
     const double elapsed = double(timer.nsecsElapsed()) / 1e6;
+    if (elapsed > 100) {
+        qInfo("%.0f ms, %d estimates", elapsed, answer ? int(answer->estimates) : 0);
+    }
     if (elapsed > m_worst) {
         m_worst = elapsed;
         m_worstName = QTest::currentDataTag();

@@ -2,6 +2,7 @@
 //
 // What the window answers beyond what it shows: the smallest change that fits, and the report.
 #include "footprint/estimate.h"
+#include "insight/plan_edits.h"
 #include "panels/fit_panel.h"
 #include "panels/notices.h"
 #include "replay/replay.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What each knob of the plan can be turned to, what speaks against it, and what turns with it.
+#include "insight/knobs.h"
+#include "insight/plan_edits.h"
 #include "plan/fields.h"
 #include "runlog/read_log.h"
-#include "workspace/knobs.h"
 #include "workspace/log_overview.h"
 #include "workspace/wording.h"
 

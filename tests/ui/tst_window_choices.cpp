@@ -2,6 +2,7 @@
 //
 // Knobs that are not numbers: recompute, schedule, GPU, modules, groups that fold.
 #include "footprint/estimate.h"
+#include "insight/plan_edits.h"
 #include "panels/choice_row.h"
 #include "panels/gpu_chooser.h"
 #include "panels/knob_group.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "insight/plan_edits.h"
 #include "models/peaks_model.h"
 #include "models/problems_model.h"
 #include "models/terms_model.h"

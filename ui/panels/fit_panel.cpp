@@ -181,7 +181,8 @@ void FitPanel::ask()
         FitRequest request{m_workspace.draft(),
                            *capacity,
                            m_margin->value() / 100.0,
-                           {m_keepBatch->isChecked(), m_keepGpus->isChecked(), m_keepTraining->isChecked()}};
+                           {m_keepBatch->isChecked(), m_keepGpus->isChecked(), m_keepTraining->isChecked(),
+                            m_workspace.fieldsLacking()}};
         if (!m_report) {
             m_empty->setText(tr("Searching…"));
         }

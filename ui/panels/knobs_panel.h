@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "insight/knobs.h"
 #include "workspace/choices.h"
-#include "workspace/knobs.h"
 
 #include <QWidget>
 

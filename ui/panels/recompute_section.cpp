@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "panels/recompute_section.h"
 
+#include "insight/knobs.h"
+#include "insight/plan_edits.h"
 #include "panels/knob_slider.h"
 #include "plan/fields.h"
 #include "workspace/choices.h"
 #include "workspace/knob_text.h"
-#include "workspace/knobs.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 

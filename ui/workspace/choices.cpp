@@ -3,11 +3,12 @@
 
 #include "footprint/estimate.h"
 #include "footprint/tape_shape.h"
+#include "insight/knobs.h"
+#include "insight/plan_edits.h"
 #include "plan/fields.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
-#include "workspace/knobs.h"
 
 #include <algorithm>
 #include <string_view>

@@ -3,6 +3,7 @@
 
 #include "footprint/estimate.h"
 #include "footprint/tape_shape.h"
+#include "insight/plan_edits.h"
 #include "plan/fields.h"
 #include "plan/validity.h"
 #include "replay/replay.h"
@@ -259,6 +260,15 @@ std::vector<std::optional<Bytes>> Workspace::measuredStages() const
                                 : std::vector<std::optional<Bytes>>();
 }
 
+std::vector<std::string> Workspace::fieldsLacking() const
+{
+    std::vector<const ConfigFormat*> formats;
+    if (m_config) {
+        formats.push_back(m_config->opened.format);
+    }
+    return headroom::fieldsLacking(formats);
+}
+
 std::vector<Problem> Workspace::problems() const
 {
     std::vector<Problem> all = m_openProblems;
@@ -348,6 +358,7 @@ void Workspace::settle()
     situation.calibration = m_draft.calibration;
     situation.estimator = estimateInstantly;
     situation.exact = replayWithin;
+    situation.lacking = fieldsLacking();
     if (situation.run != nullptr && !m_conclusions) {
         m_conclusions = concludeFromLog(situation);
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "insight/knobs.h"
 #include "insight/log_conclusions.h"
 #include "workspace/draft.h"
-#include "workspace/knobs.h"
 #include "workspace/open_files.h"
 #include "workspace/verdict.h"
 
@@ -60,6 +60,8 @@ public:
     [[nodiscard]] std::vector<std::optional<Bytes>> measuredStages() const;
     [[nodiscard]] const Verdict& verdict() const { return m_verdict; }
     [[nodiscard]] const std::vector<Finding>& findings() const { return m_findings; }
+    /// Fields of parallelism that the open config's format cannot say.
+    [[nodiscard]] std::vector<std::string> fieldsLacking() const;
     [[nodiscard]] std::vector<Problem> problems() const;
     /// All that could not be understood, of which problems() may hold only the first.
     [[nodiscard]] qint64 problemCount() const;

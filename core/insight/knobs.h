@@ -47,6 +47,11 @@ struct KnobStop
 
 [[nodiscard]] std::string_view knobField(Knob knob);
 
+/// Every value that a search has to try, ascending; the plan may object to some. Of the micro-batch and the sequence
+/// those up to the present one, of the stages those that divide the layers (all where the present number does not:
+/// whoever runs that supports uneven splits).
+[[nodiscard]] std::vector<std::int64_t> knobValues(Knob knob, const TrainingPlan& plan);
+
 /// The value in effect: stated, or what the plan derives for it.
 [[nodiscard]] std::int64_t knobValue(Knob knob, const TrainingPlan& plan);
 
@@ -64,18 +69,17 @@ struct KnobStop
 [[nodiscard]] std::vector<KnobStop> knobStops(Knob knob, const TrainingPlan& plan, const TrainingPlan& original,
                                               KnobLinks links = {});
 
+/// Layers of the fullest stage; 0 where unknown.
+[[nodiscard]] std::int64_t mostLayersOfAStage(const TrainingPlan& plan);
+
+/// The edits with those that follow from `links` and keep a stated number of GPUs true: data-parallel size, GPUs and
+/// accumulation, as far as the plan states them. `samples`: of the global batch to keep. Null where GPUs or samples do
+/// not come out even, or an edit is no legal value.
+[[nodiscard]] std::optional<std::vector<PlanEdit>> withFollowers(const TrainingPlan& plan, std::vector<PlanEdit> edits,
+                                                                 KnobLinks links, std::int64_t samples);
+
 /// The edits that give the knob this value, with what follows from `links`.
 [[nodiscard]] std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_t value,
                                               KnobLinks links = {});
-
-/// The granularity in effect: `enabled: false` wins.
-[[nodiscard]] Granularity effectiveGranularity(const TrainingPlan& plan);
-[[nodiscard]] std::vector<PlanEdit> granularityEdits(const TrainingPlan& plan, const TrainingPlan& original,
-                                                     Granularity granularity);
-
-/// The plan with the edits made, their origin Edited. An edit without a value, or back to what `original` says, takes
-/// the field from `original`, origin included. Fails when a field does not take the text.
-[[nodiscard]] Result<TrainingPlan> withEdits(TrainingPlan plan, const TrainingPlan& original,
-                                             const std::vector<PlanEdit>& edits);
 
 } // namespace headroom

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "workspace/knobs.h"
+#include "insight/knobs.h"
+
+#include "insight/rule.h"
 
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
@@ -22,6 +24,8 @@ constexpr std::int64_t maxMicroBatch = 64;
 constexpr std::int64_t maxAccumulation = 1024;
 constexpr std::int64_t minSequence = 128;
 constexpr std::int64_t maxSequence = std::int64_t{1} << 20;
+constexpr std::int64_t mostSearched = 1024; ///< ranks of one kind, stages
+constexpr std::int64_t mostRecomputed = 512;
 
 /// Powers of two from `first` to `last`, and the halves between them (3, 6, 12, …).
 std::set<std::int64_t> doublings(std::int64_t first, std::int64_t last)
@@ -47,10 +51,31 @@ std::set<std::int64_t> divisors(std::int64_t number, std::int64_t limit)
     return values;
 }
 
-std::int64_t recomputableLayers(const TrainingPlan& plan)
+/// Key-value heads are split over the ranks, or each is repeated on the same number of them.
+std::set<std::int64_t> tensorSizes(const TrainingPlan& plan, std::int64_t limit)
 {
-    const auto layers = layersPerStage(plan);
-    return layers.empty() ? 0 : *std::max_element(layers.begin(), layers.end());
+    const std::int64_t heads = plan.model.heads.valueOr(1);
+    const std::int64_t groups = std::max<std::int64_t>(1, plan.model.kvHeads.valueOr(heads));
+    auto values = divisors(heads, limit);
+    std::erase_if(values, [groups](std::int64_t tp) { return groups % tp != 0 && tp % groups != 0; });
+    return values;
+}
+
+std::set<std::int64_t> multiples(std::int64_t unit, std::int64_t last)
+{
+    std::set<std::int64_t> values;
+    for (std::int64_t value = unit; value <= last; value += unit) {
+        values.insert(value);
+    }
+    return values;
+}
+
+std::set<std::int64_t> stageCounts(const TrainingPlan& plan)
+{
+    const std::int64_t layers = plan.model.layers.valueOr(0);
+    const std::int64_t now = std::max<std::int64_t>(plan.parallel.pp.valueOr(1), 1);
+    return layers > 0 && layers % now != 0 ? multiples(1, std::min(layers, mostSearched))
+                                           : divisors(layers, mostSearched);
 }
 
 /// Values worth offering, before the plan rules any out.
@@ -63,16 +88,10 @@ std::set<std::int64_t> candidates(Knob knob, const TrainingPlan& plan)
         values.merge(divisors(layers, maxParallel));
         return values;
     }
-    case Knob::TensorParallel: {
-        const std::int64_t heads = plan.model.heads.valueOr(0);
-        const std::int64_t groups = std::max<std::int64_t>(1, plan.model.kvHeads.valueOr(heads));
-        auto values = heads > 0 ? divisors(heads, maxParallel) : doublings(1, maxParallel);
-        // Key-value heads are split over the ranks, or each is repeated on the same number of them.
-        std::erase_if(values, [&](std::int64_t tp) { return heads > 0 && groups % tp != 0 && tp % groups != 0; });
-        return values;
-    }
+    case Knob::TensorParallel:
+        return plan.model.heads.isKnown() ? tensorSizes(plan, maxParallel) : doublings(1, maxParallel);
     case Knob::VirtualChunks:
-        return divisors(recomputableLayers(plan), maxChunks);
+        return divisors(mostLayersOfAStage(plan), maxChunks);
     case Knob::ContextParallel:
         return doublings(1, maxParallel);
     case Knob::ExpertParallel:
@@ -85,13 +104,8 @@ std::set<std::int64_t> candidates(Knob knob, const TrainingPlan& plan)
         return doublings(1, maxAccumulation);
     case Knob::SequenceLength:
         return doublings(minSequence, std::max<std::int64_t>(std::int64_t{1} << 17, plan.model.maxPos.valueOr(0)));
-    case Knob::RecomputedLayers: {
-        std::set<std::int64_t> values;
-        for (std::int64_t value = 1; value <= std::min<std::int64_t>(recomputableLayers(plan), 512); ++value) {
-            values.insert(value);
-        }
-        return values;
-    }
+    case Knob::RecomputedLayers:
+        return multiples(1, std::min(mostLayersOfAStage(plan), mostRecomputed));
     }
     return {};
 }
@@ -151,20 +165,6 @@ std::optional<Text> linkObjection(Knob knob, const TrainingPlan& plan, const Tra
     return {};
 }
 
-/// Takes the field from `from`, whatever it says, origin included.
-void copyField(TrainingPlan& plan, const TrainingPlan& from, std::string_view key)
-{
-    const std::string stated = fieldText(from, key);
-    if (!stated.empty() && setField(plan, key, stated, fieldOrigin(from, key))) {
-        return;
-    }
-    forEachField(plan, [&](std::string_view name, auto& field) {
-        if (name == key) {
-            field = std::decay_t<decltype(field)>{};
-        }
-    });
-}
-
 } // namespace
 
 std::string_view knobField(Knob knob)
@@ -173,6 +173,46 @@ std::string_view knobField(Knob knob)
         "parallel.pp", "parallel.vpp", "parallel.tp", "parallel.cp", "parallel.ep",
         "parallel.dp", "batch.micro",  "batch.accum", "batch.seq",   "recompute.num_layers"};
     return fields[static_cast<std::size_t>(knob)];
+}
+
+std::vector<std::int64_t> knobValues(Knob knob, const TrainingPlan& plan)
+{
+    std::set<std::int64_t> values;
+    switch (knob) {
+    case Knob::PipelineStages:
+        values = stageCounts(plan);
+        break;
+    case Knob::TensorParallel:
+        values = tensorSizes(plan, mostSearched);
+        break;
+    case Knob::ContextParallel:
+        values = divisors(plan.batch.seq.valueOr(1), 256);
+        break;
+    case Knob::MicroBatch:
+        values = plan.batch.micro.valueOr(1) <= mostSearched
+            ? multiples(1, plan.batch.micro.valueOr(1))
+            : doublings(1, std::min(plan.batch.micro.value, maxSequence * 16));
+        break;
+    case Knob::SequenceLength: {
+        const std::int64_t sequence = std::min(plan.batch.seq.valueOr(0), maxSequence * 16);
+        values = multiples((sequence / (minSequence * mostSearched) + 1) * minSequence, sequence);
+        break;
+    }
+    case Knob::VirtualChunks:
+    case Knob::ExpertParallel:
+    case Knob::DataParallel:
+    case Knob::Accumulation:
+    case Knob::RecomputedLayers:
+        values = candidates(knob, plan);
+        break;
+    }
+    return {values.begin(), values.end()};
+}
+
+std::int64_t mostLayersOfAStage(const TrainingPlan& plan)
+{
+    const auto layers = layersPerStage(plan);
+    return layers.empty() ? 0 : *std::max_element(layers.begin(), layers.end());
 }
 
 std::int64_t knobValue(Knob knob, const TrainingPlan& plan)
@@ -226,8 +266,8 @@ std::optional<Text> knobObjection(Knob knob, const TrainingPlan& plan, std::int6
     if (knob == Knob::SequenceLength && value > maxSequence * 16) {
         return Text(HEADROOM_TR("core", "is longer than any training sequence"));
     }
-    if (knob == Knob::RecomputedLayers && recomputableLayers(plan) > 0 && value > recomputableLayers(plan)) {
-        return Text(HEADROOM_TR("core", "a stage has only %1 layers"), {text(recomputableLayers(plan))});
+    if (knob == Knob::RecomputedLayers && mostLayersOfAStage(plan) > 0 && value > mostLayersOfAStage(plan)) {
+        return Text(HEADROOM_TR("core", "a stage has only %1 layers"), {text(mostLayersOfAStage(plan))});
     }
     const TrainingPlan changed = withValue(knob, plan, value);
     if (auto objection = expertObjection(changed); objection && !expertObjection(plan)) {
@@ -266,73 +306,59 @@ std::vector<KnobStop> knobStops(Knob knob, const TrainingPlan& plan, const Train
     return stops;
 }
 
-std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_t value, KnobLinks links)
+std::optional<std::vector<PlanEdit>> withFollowers(const TrainingPlan& plan, std::vector<PlanEdit> edits,
+                                                   KnobLinks links, std::int64_t samples)
 {
-    std::vector<PlanEdit> edits{{std::string(knobField(knob)), text(value)}};
-    TrainingPlan changed = withValue(knob, plan, value);
-    if (links.keepGpuCount && splitsModel(knob)) {
-        const std::int64_t dataParallel = dataParallelSize(plan) * modelParallelSize(plan) / modelParallelSize(changed);
-        changed = withValue(Knob::DataParallel, changed, dataParallel);
-        edits.push_back({std::string(knobField(Knob::DataParallel)), text(dataParallel)});
+    auto changed = edited(plan, edits);
+    if (!changed) {
+        return std::nullopt;
     }
-    if (links.keepGlobalBatch && knob != Knob::Accumulation) {
-        const std::int64_t samples
-            = knobValue(Knob::MicroBatch, plan) * microBatchesPerStep(plan) * dataParallelSize(plan);
-        const std::int64_t steps
-            = samples / std::max<std::int64_t>(1, knobValue(Knob::MicroBatch, changed) * dataParallelSize(changed));
-        if (steps != microBatchesPerStep(changed)) {
-            edits.push_back({std::string(knobField(Knob::Accumulation)), text(steps)});
+    const auto follow = [&](const char* field, Count& target, std::int64_t value) {
+        if (target.value != value) {
+            edits.push_back({field, text(value)});
+            target.set(value, Origin{OriginKind::Edited, 0, nullptr});
+        }
+    };
+    const auto isChosen
+        = [&edits](std::string_view field) { return std::ranges::find(edits, field, &PlanEdit::field) != edits.end(); };
+    const std::int64_t world = worldSize(plan);
+    const std::int64_t replica = modelParallelSize(*changed);
+    const bool choosesCopies = isChosen("parallel.dp");
+    if (links.keepGpuCount && !choosesCopies && world % replica != 0) {
+        return std::nullopt;
+    }
+    const std::int64_t data = choosesCopies ? changed->parallel.dp.value
+        : links.keepGpuCount                ? world / replica
+                                            : dataParallelSize(plan);
+    if (changed->parallel.dp.isStated()
+        || (!changed->parallel.world.isStated() && data != dataParallelSize(*changed))) {
+        follow("parallel.dp", changed->parallel.dp, data);
+    }
+    if (changed->parallel.world.isStated()) {
+        follow("parallel.world", changed->parallel.world, data * replica);
+    }
+    if (links.keepGlobalBatch && !isChosen("batch.accum")) {
+        const std::int64_t atOnce = std::max<std::int64_t>(1, changed->batch.micro.valueOr(1) * data);
+        if (samples % atOnce != 0) {
+            return std::nullopt;
+        }
+        if (changed->batch.accum.isStated() || samples / atOnce != microBatchesPerStep(*changed)) {
+            follow("batch.accum", changed->batch.accum, samples / atOnce);
         }
     }
+    return edits;
+}
+
+std::vector<PlanEdit> knobEdits(Knob knob, const TrainingPlan& plan, std::int64_t value, KnobLinks links)
+{
+    const std::vector<PlanEdit> alone{{std::string(knobField(knob)), text(value)}};
+    const std::int64_t samples = knobValue(Knob::MicroBatch, plan) * microBatchesPerStep(plan) * dataParallelSize(plan);
+    std::vector<PlanEdit> edits = withFollowers(plan, alone, links, samples).value_or(alone);
     // Interleaving is a matter of chunks: the schedule's name follows them.
     if (knob == Knob::VirtualChunks && value == 1 && plan.parallel.schedule.value == Schedule::Interleaved) {
         edits.push_back({"parallel.schedule", std::string(nameOf(Schedule::OneForwardOneBackward))});
     }
-    // A stated number of GPUs follows the split, or the file would contradict itself.
-    if (plan.parallel.world.isStated() && changed.parallel.dp.isStated()) {
-        const std::int64_t world = dataParallelSize(changed) * modelParallelSize(changed);
-        if (world != plan.parallel.world.value) {
-            edits.push_back({"parallel.world", text(world)});
-        }
-    }
     return edits;
-}
-
-Granularity effectiveGranularity(const TrainingPlan& plan)
-{
-    return plan.recompute.enabled.value ? plan.recompute.granularity.value : Granularity::None;
-}
-
-std::vector<PlanEdit> granularityEdits(const TrainingPlan& plan, const TrainingPlan& original, Granularity granularity)
-{
-    if (granularity == effectiveGranularity(original)) {
-        return {{"recompute.enabled", {}}, {"recompute.granularity", {}}};
-    }
-    if (granularity == Granularity::None) {
-        return {{"recompute.enabled", "false"}};
-    }
-    std::vector<PlanEdit> edits{{"recompute.enabled", "true"},
-                                {"recompute.granularity", std::string(nameOf(granularity))}};
-    const bool needsLayers = plan.recompute.numLayers.valueOr(0) <= 0 && plan.recompute.modules.value.empty();
-    if (granularity == Granularity::Selective && needsLayers && recomputableLayers(plan) > 0) {
-        // Selective without layers or modules recomputes nothing; half of a stage is where people start.
-        edits.push_back({"recompute.num_layers", text(std::max<std::int64_t>(1, recomputableLayers(plan) / 2))});
-    }
-    return edits;
-}
-
-Result<TrainingPlan> withEdits(TrainingPlan plan, const TrainingPlan& original, const std::vector<PlanEdit>& edits)
-{
-    for (const PlanEdit& edit : edits) {
-        if (edit.value.empty() || edit.value == fieldText(original, edit.field)) {
-            copyField(plan, original, edit.field);
-            continue;
-        }
-        if (auto set = setField(plan, edit.field, edit.value, Origin{OriginKind::Edited, 0, nullptr}); !set) {
-            return tl::unexpected(set.error());
-        }
-    }
-    return plan;
 }
 
 } // namespace headroom
