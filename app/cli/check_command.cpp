@@ -59,6 +59,9 @@ std::string splitLine(const TrainingPlan& plan)
     if (layers.empty()) {
         return {};
     }
+    if (layers.size() == 1) {
+        return fmt::format("{} layers on a single stage", formatCount(layers.front()));
+    }
     const auto [least, most] = std::minmax_element(layers.begin(), layers.end());
     return *least == *most ? fmt::format("{} layers on each of {} stages", *least, layers.size())
                            : fmt::format("{} to {} layers on each of {} stages", *least, *most, layers.size());

@@ -1780,10 +1780,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>无法理解“%1”：视为每层都有专家</translation>
     </message>
     <message>
-        <source>sequence parallelism does nothing at tensor-parallel size 1, so it is off</source>
-        <translation>张量并行大小为 1 时序列并行不起作用，因此视为关闭</translation>
-    </message>
-    <message>
         <source>“%1” is known only when the file runs, so %2 is not known from it</source>
         <translation>“%1”只有在运行该文件时才能得知，因此 %2 未知</translation>
     </message>
@@ -3340,10 +3336,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>在此重计算核心注意力几乎不省显存</translation>
     </message>
     <message>
-        <source>Selective recompute of core_attn spares the scores of attention, and %1 attention keeps none: it costs time and frees next to nothing.</source>
-        <translation>对 core_attn 的选择性重计算省去的是注意力分数，而 %1 注意力不保存分数：只耗时间，几乎不释放显存。</translation>
-    </message>
-    <message>
         <source>Expert parallelism of %1 without experts</source>
         <translation>专家并行为 %1，却没有专家</translation>
     </message>
@@ -3422,6 +3414,250 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Recompute without reentry</source>
         <translation>改用不可重入的重计算</translation>
+    </message>
+    <message>
+        <source>One of them is measured, the other estimated</source>
+        <translation>一个是实测，另一个是估算</translation>
+    </message>
+    <message>
+        <source>Their difference holds the estimate&apos;s own error beside what the settings did. Calibrate the estimate on the log, or compare two logs.</source>
+        <translation>两者之差除了设置的影响，还包含估算本身的误差。请用日志校准估算，或比较两份日志。</translation>
+    </message>
+    <message>
+        <source>Same settings: the estimate is %1 off the measured peak</source>
+        <translation>设置相同：估算与实测峰值相差 %1</translation>
+    </message>
+    <message>
+        <source>Measured %1, estimated %2, allocated in both. What is left may be calibrated away, where the log was made with these settings.</source>
+        <translation>实测 %1，估算 %2，均为已分配。如果日志正是用这些设置得到的，剩余的差值可以通过校准消除。</translation>
+    </message>
+    <message>
+        <source>of this size: %1 (stage %2, before the first step)</source>
+        <translation>大小相符：%1（第 %2 级，第一步之前）</translation>
+    </message>
+    <message>
+        <source>of this size: %1 (stage %2, %3)</source>
+        <translation>大小相符：%1（第 %2 级，%3）</translation>
+    </message>
+    <message>
+        <source>Between the two runs %1 changed. Other runs show what each of them does alone.</source>
+        <translation>两次运行之间 %1 都变了。其他运行显示了每一项单独的影响。</translation>
+    </message>
+    <message>
+        <source>%1 alone: allocated peak %2</source>
+        <translation>只改 %1：已分配峰值 %2</translation>
+    </message>
+    <message>
+        <source>Runs %1 (%2) and %3 (%4) differ in nothing else.</source>
+        <translation>运行 %1（%2）和 %3（%4）没有其他区别。</translation>
+    </message>
+    <message>
+        <source>The first run</source>
+        <translation>第一次运行</translation>
+    </message>
+    <message>
+        <source>%1 settings changed at once; other runs tell them apart</source>
+        <translation>同时改变了 %1 项设置；其他运行可以区分各自的影响</translation>
+    </message>
+    <message>
+        <source>%1 settings changed at once: their effects cannot be told apart</source>
+        <translation>同时改变了 %1 项设置：各自的影响无法区分</translation>
+    </message>
+    <message>
+        <source>No clear change</source>
+        <translation>没有明显变化</translation>
+    </message>
+    <message>
+        <source>The first run&apos;s batch does not add up: %1 samples by its parts, %2 stated</source>
+        <translation>第一次运行的批次对不上：按各因子算是 %1 个样本，写明的是 %2</translation>
+    </message>
+    <message>
+        <source>The second run&apos;s batch does not add up: %1 samples by its parts, %2 stated</source>
+        <translation>第二次运行的批次对不上：按各因子算是 %1 个样本，写明的是 %2</translation>
+    </message>
+    <message>
+        <source>Micro-batch × accumulation × data-parallel size is the global batch; one of the four is not what ran. See whether the command line or another file overrides it.</source>
+        <translation>微批次 × 累积 × 数据并行 就是全局批次；四者中有一个不是实际运行的值。请检查命令行或其他文件是否覆盖了它。</translation>
+    </message>
+    <message>
+        <source>The loss of a step is the mean over all its samples, however they are split. Divide the sum once, before the backward pass, so that the gradients are those of the mean too.</source>
+        <translation>一步的损失是该步所有样本的平均值，与如何切分无关。请在反向之前把总和只除一次，使梯度也是平均值的梯度。</translation>
+    </message>
+    <message>
+        <source>The factor is that of %1, %2 to %3: both runs sum over it</source>
+        <translation>倍数正是 %1 的比值，%2 比 %3：两次运行都对它求和而没有平均</translation>
+    </message>
+    <message>
+        <source>The factor is %1 = %2 of the second run: only the first divides by it</source>
+        <translation>倍数就是第二次运行的 %1 = %2：只有第一次运行除以了它</translation>
+    </message>
+    <message>
+        <source>The factor is %1 = %2 of the first run: only the second divides by it</source>
+        <translation>倍数就是第一次运行的 %1 = %2：只有第二次运行除以了它</translation>
+    </message>
+    <message>
+        <source>The step is accumulated from %1 and from %2 micro-batches</source>
+        <translation>一步分别由 %1 个和 %2 个微批次累积而成</translation>
+    </message>
+    <message>
+        <source>Averaging each micro-batch&apos;s loss by itself and then over them weighs a short sample as much as a long one; with other micro-batches that is another mean. Sum the tokens&apos; losses over all micro-batches and ranks, and divide once by the number of all tokens.</source>
+        <translation>先在每个微批次内平均、再对微批次平均，会让短样本与长样本权重相同；微批次不同，平均值也就不同。请对所有微批次和 rank 的 token 损失求和，再除以全部 token 数一次。</translation>
+    </message>
+    <message>
+        <source>The micro-batch differs: %1 and %2 samples</source>
+        <translation>微批次不同：%1 和 %2 个样本</translation>
+    </message>
+    <message>
+        <source>The experts&apos; balancing loss and the tokens they may take are worked out inside a micro-batch, so its size changes the loss. Compare with the same micro-batch, or balance over the global batch.</source>
+        <translation>专家的均衡损失和可接收的 token 数是在微批次内部计算的，因此微批次大小会改变损失。请用相同的微批次比较，或在全局批次上做均衡。</translation>
+    </message>
+    <message>
+        <source>Statistics that are worked out inside a micro-batch change with its size: batch normalisation, also in an image encoder, and losses that contrast a batch&apos;s samples. LayerNorm and RMSNorm do not.</source>
+        <translation>在微批次内部计算的统计量会随其大小变化：批归一化（图像编码器中的也算），以及对比批内样本的损失。LayerNorm 和 RMSNorm 不受影响。</translation>
+    </message>
+    <message>
+        <source>The samples are dealt out to %1 and to %2 data-parallel ranks</source>
+        <translation>样本分别分给 %1 个和 %2 个数据并行 rank</translation>
+    </message>
+    <message>
+        <source>Where each rank reads a part of the data of its own, or shuffles with a seed of its own, another number of ranks puts other samples into a step.</source>
+        <translation>如果每个 rank 读取各自的数据分片，或用各自的种子打乱，rank 数不同，一步中的样本就不同。</translation>
+    </message>
+    <message>
+        <source>The plans differ in what is learned: %1</source>
+        <translation>两个方案在学习内容上不同：%1</translation>
+    </message>
+    <message>
+        <source>With these the losses have no reason to agree. Change them back, then compare what the split alone does.</source>
+        <translation>有这些区别，损失没有理由一致。请先改回来，再单独比较切分的影响。</translation>
+    </message>
+    <message>
+        <source>The same in both plans, so not the cause: %1</source>
+        <translation>两个方案相同，因此不是原因：%1</translation>
+    </message>
+    <message>
+        <source>What the plans do not tell: the seed and the order of the data, how the code averages over micro-batches and ranks, and whether these are the settings that ran.</source>
+        <translation>方案没有说明的是：种子和数据顺序、代码如何对微批次和 rank 求平均，以及实际运行的是否就是这些设置。</translation>
+    </message>
+    <message>
+        <source>Reentrant recompute may leave the vision tower without gradients</source>
+        <translation>可重入重计算可能使视觉塔得不到梯度</translation>
+    </message>
+    <message>
+        <source>The hook that makes inputs need gradients sits on the text embedding. Pixels need none and the tower&apos;s own layers are frozen below LoRA, so its reentrant segments may pass no gradients; use_reentrant: false does.</source>
+        <translation>使输入需要梯度的钩子设在文本嵌入上。像素不需要梯度，而 LoRA 之下视觉塔自身的层是冻结的，因此其可重入片段可能不传递梯度；use_reentrant: false 则会传递。</translation>
+    </message>
+    <message>
+        <source>The frozen vision tower may keep its activations all the same</source>
+        <translation>冻结的视觉塔可能仍会保留激活值</translation>
+    </message>
+    <message>
+        <source>Recompute over frozen layers is given inputs that need gradients. Where that hook reaches the tower&apos;s embedding, the tower keeps activations as if it were trained, and freezing it frees only gradients and optimizer state. use_reentrant: false needs no hook.</source>
+        <translation>对冻结层重计算时，其输入被设为需要梯度。若该钩子作用到视觉塔的嵌入，视觉塔会像参与训练一样保留激活值，冻结只释放梯度和优化器状态。use_reentrant: false 不需要钩子。</translation>
+    </message>
+    <message>
+        <source>“%1” does nothing at %3</source>
+        <translation>“%1”在 %3 时不起作用</translation>
+    </message>
+    <message>
+        <source>“%1” is %2, but at %3 there is nothing for it to do.</source>
+        <translation>“%1”为 %2，但在 %3 时它无事可做。</translation>
+    </message>
+    <message>
+        <source>“%1” is not applied</source>
+        <translation>“%1”未被采用</translation>
+    </message>
+    <message>
+        <source>“%1” is %2, but the program takes it and nothing comes of it.</source>
+        <translation>“%1”为 %2，但程序读入后不作任何处理。</translation>
+    </message>
+    <message>
+        <source>“%1” does not reach the vision tower</source>
+        <translation>“%1”不作用于视觉塔</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 recomputes the language model; the vision tower keeps its activations.</source>
+        <translation>“%1” = %2 只重计算语言模型；视觉塔仍保留其激活值。</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 recomputes the language model; the vision tower keeps its activations unless “%3” says otherwise.</source>
+        <translation>“%1” = %2 只重计算语言模型；除非“%3”另有设定，视觉塔仍保留其激活值。</translation>
+    </message>
+    <message>
+        <source>“%1” gathers the sharded weights once more</source>
+        <translation>“%1”会多聚合一次分片的权重</translation>
+    </message>
+    <message>
+        <source>With “%1” = %2 the repeated forward runs outside FSDP&apos;s wrapping and gathers every layer&apos;s weights a second time; “%3” saves the same memory without it.</source>
+        <translation>当“%1” = %2 时，重做的前向在 FSDP 的包装之外运行，每层权重要再聚合一次；“%3”节省同样的显存而无此开销。</translation>
+    </message>
+    <message>
+        <source>“%1” is an old name</source>
+        <translation>“%1”是旧名称</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 is called “%3” today: a current version stops over it, and only older forks still go by it.</source>
+        <translation>“%1” = %2 如今称为“%3”：当前版本遇到它会停止，只有较旧的分支仍采用它。</translation>
+    </message>
+    <message>
+        <source>“%1” = %2 stops the run</source>
+        <translation>“%1” = %2 会使运行停止</translation>
+    </message>
+    <message>
+        <source>Neither Trainer nor accelerate fills in “%1”, so “%2” stays there and the run would not start. Write a value.</source>
+        <translation>Trainer 和 accelerate 都不会填充“%1”，因此“%2”会原样保留，运行无法启动。请写入具体的值。</translation>
+    </message>
+    <message>
+        <source>Selective recompute of core_attn spares the scores of attention, and %1 attention keeps none: it costs time and frees next to nothing. Versions before Megatron-LM&apos;s pull request 7237 keep the core&apos;s output as well.</source>
+        <translation>core_attn 的选择性重计算省去的是注意力分数，而 %1 注意力本就不保留它们：耗费时间却几乎不释放显存。Megatron-LM 拉取请求 7237 之前的版本还会保留其输出。</translation>
+    </message>
+    <message>
+        <source>stage %1: %2 allocated at its peak, a typical one %3</source>
+        <translation>第 %1 级：峰值已分配 %2，一般的级为 %3</translation>
+    </message>
+    <message>
+        <source>Set %1</source>
+        <translation>设置 %1</translation>
+    </message>
+    <message>
+        <source>by its estimate, %1 of device memory, this plan fits: what filled the rest is not in it</source>
+        <translation>按估算此方案占设备显存 %1，放得下：占满其余显存的部分不在估算之内</translation>
+    </message>
+    <message>
+        <source>would have fitted: %1, with a peak of %2</source>
+        <translation>这样本可放下：%1，峰值 %2</translation>
+    </message>
+    <message>
+        <source>no change of one or two settings would have fitted; the closest, %1, needs %2</source>
+        <translation>改动一项或两项设置都放不下；最接近的 %1 需要 %2</translation>
+    </message>
+    <message>
+        <source>no change of one or two settings would have fitted or come closer</source>
+        <translation>改动一项或两项设置都放不下，也不会更接近</translation>
+    </message>
+    <message>
+        <source>Let the allocator&apos;s segments grow</source>
+        <translation>让分配器的内存段可以扩展</translation>
+    </message>
+    <message>
+        <source>the run needed %1 more than its estimate of %2; what follows leaves that free</source>
+        <translation>运行比估算的 %2 至少多需要 %1；下列方案都为此留出空间</translation>
+    </message>
+    <message>
+        <source>One micro-batch would fit; stage %1 holds %2 at once</source>
+        <translation>一个微批次放得下；第 %1 级同时持有 %2 个</translation>
+    </message>
+    <message>
+        <source>With several stages a micro-batch waits for its backward while others follow. Their activations take %1 beside the %2 of the one being worked on, and with them the stage needs %3 of %4.</source>
+        <translation>流水线有多级时，一个微批次在等待反向期间，后面的微批次已经跟上。除正在处理的 %2 之外，它们的激活值还占 %1，合计该级需要 %3，而显存只有 %4。</translation>
+    </message>
+    <message>
+        <source>%1 of the %2 reserved are beyond any peak in the log</source>
+        <translation>已预留的 %2 中有 %1 超出日志中的任何峰值</translation>
+    </message>
+    <message>
+        <source>The pool keeps what it once had, so either a moment that the log does not show needed it, or the free pieces were too small for what was asked: fragmentation, as tensors of changing sizes make it. Segments that can grow avoid that (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True).</source>
+        <translation>内存池会保留曾经取得的显存：要么日志没有显示的某一时刻用到了它，要么空闲块对当时的申请来说太小，也就是碎片，张量大小变化时就会这样。可扩展的内存段能避免碎片（PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True）。</translation>
     </message>
 </context>
 <context>
