@@ -26,7 +26,7 @@ using Tensor = ModuleGraph::Tensor;
 using Operation = ModuleGraph::Operation;
 
 constexpr std::string_view plainProfile = "megatron-2.4", deepSpeedProfile = "deepspeed-pipeline";
-enum PieceIndex : std::uint16_t { unit, embedding, block, head };
+enum PieceIndex : std::uint16_t { UnitPiece, EmbeddingPiece, BlockPiece, HeadPiece };
 /// DeepSpeed's defaults, in elements (runtime/zero/config.py).
 constexpr std::int64_t reduceBucket = 500'000'000, prefetched = 50'000'000;
 
@@ -35,8 +35,8 @@ class GptModules
 {
 public:
     GptModules(const RankShape& shape, ModuleGraph& moduleGraph)
-        : c(shape)
-        , graph(moduleGraph)
+        : m_shape(shape)
+        , m_graph(moduleGraph)
         , m_rows(shape.tokens())
         , m_stream(m_rows * shape.hidden * shape.element)
     {
@@ -51,78 +51,78 @@ public:
     /// Apex's fused layer norm.
     Tensor norm(Tensor input)
     {
-        return graph.apply({.kind = NormOutput,
-                            .bytes = m_stream,
-                            .reads = {input},
-                            .saves = {true},
-                            .keeps = {{NormStatistics, m_rows * 8}},
-                            .weight = 2 * c.hidden});
+        return m_graph.apply({.kind = NormOutput,
+                              .bytes = m_stream,
+                              .reads = {input},
+                              .saves = {true},
+                              .keeps = {{NormStatistics, m_rows * 8}},
+                              .weight = 2 * m_shape.hidden});
     }
 
     Tensor linear(Tensor input, TensorKind kind, std::int64_t in, std::int64_t out, int shared = -1)
     {
-        return graph.apply({.kind = kind,
-                            .bytes = m_rows * out * c.element,
-                            .reads = {input},
-                            .saves = {true},
-                            .weight = in * out,
-                            .sharedWeight = shared,
-                            .isMatrixProduct = true});
+        return m_graph.apply({.kind = kind,
+                              .bytes = m_rows * out * m_shape.element,
+                              .reads = {input},
+                              .saves = {true},
+                              .weight = in * out,
+                              .sharedWeight = shared,
+                              .isMatrixProduct = true});
     }
 
 private:
     Tensor attention(Tensor normed)
     {
-        const std::int64_t width = c.heads * c.headDim;
-        const Tensor packed = linear(normed, Qkv, c.hidden, 3 * width);
-        const std::int64_t scores = m_rows * c.heads * c.sequence;
-        const Tensor raw = graph.apply({.kind = AttentionScores,
-                                        .bytes = scores * c.element,
-                                        .reads = {packed},
-                                        .saves = {true},
-                                        .isMatrixProduct = true});
-        Tensor weights
-            = graph.apply({.kind = AttentionSoftmax, .bytes = scores * c.element, .reads = {raw}, .savesResult = true});
-        if (c.hasAttentionDropout) {
-            weights = graph.apply({.kind = AttentionProbabilities,
-                                   .bytes = scores * c.element,
-                                   .reads = {weights},
-                                   .keeps = {{DropoutMask, scores}}});
+        const std::int64_t width = m_shape.heads * m_shape.headDim;
+        const Tensor packed = linear(normed, Qkv, m_shape.hidden, 3 * width);
+        const std::int64_t scores = m_rows * m_shape.heads * m_shape.sequence;
+        const Tensor raw = m_graph.apply({.kind = AttentionScores,
+                                          .bytes = scores * m_shape.element,
+                                          .reads = {packed},
+                                          .saves = {true},
+                                          .isMatrixProduct = true});
+        Tensor weights = m_graph.apply(
+            {.kind = AttentionSoftmax, .bytes = scores * m_shape.element, .reads = {raw}, .savesResult = true});
+        if (m_shape.hasAttentionDropout) {
+            weights = m_graph.apply({.kind = AttentionProbabilities,
+                                     .bytes = scores * m_shape.element,
+                                     .reads = {weights},
+                                     .keeps = {{DropoutMask, scores}}});
         }
-        const Tensor context = graph.apply({.kind = Context,
-                                            .bytes = m_rows * width * c.element,
-                                            .reads = {weights, packed},
-                                            .saves = {true, true},
-                                            .isMatrixProduct = true});
-        const Tensor copy = graph.apply(
-            {.kind = ContextCopy, .bytes = graph.bytesOf(context), .reads = {context}, .passesGradient = true});
-        return linear(copy, PartialOutput, width, c.hidden);
+        const Tensor context = m_graph.apply({.kind = Context,
+                                              .bytes = m_rows * width * m_shape.element,
+                                              .reads = {weights, packed},
+                                              .saves = {true, true},
+                                              .isMatrixProduct = true});
+        const Tensor copy = m_graph.apply(
+            {.kind = ContextCopy, .bytes = m_graph.bytesOf(context), .reads = {context}, .passesGradient = true});
+        return linear(copy, PartialOutput, width, m_shape.hidden);
     }
 
     Tensor mlp(Tensor normed)
     {
-        const Tensor fc1 = linear(normed, Fc1Output, c.hidden, c.ffn);
+        const Tensor fc1 = linear(normed, Fc1Output, m_shape.hidden, m_shape.ffn);
         const Tensor activated
-            = graph.apply({.kind = ActivationOutput, .bytes = graph.bytesOf(fc1), .reads = {fc1}, .saves = {true}});
-        return linear(activated, PartialOutput, c.ffn, c.hidden);
+            = m_graph.apply({.kind = ActivationOutput, .bytes = m_graph.bytesOf(fc1), .reads = {fc1}, .saves = {true}});
+        return linear(activated, PartialOutput, m_shape.ffn, m_shape.hidden);
     }
 
     /// Bias, dropout and residual add as one compiled function: its backward makes the gradient of the branch.
     Tensor addDropped(Tensor residual, Tensor branch)
     {
         Tensor dropped = branch;
-        if (c.hasHiddenDropout) {
-            dropped = graph.apply({.kind = PartialOutput,
-                                   .bytes = m_stream,
-                                   .reads = {branch},
-                                   .keeps = {{DropoutMask, m_rows * c.hidden}}});
+        if (m_shape.hasHiddenDropout) {
+            dropped = m_graph.apply({.kind = PartialOutput,
+                                     .bytes = m_stream,
+                                     .reads = {branch},
+                                     .keeps = {{DropoutMask, m_rows * m_shape.hidden}}});
         }
-        return graph.apply(
+        return m_graph.apply(
             {.kind = ResidualStream, .bytes = m_stream, .reads = {residual, dropped}, .passesGradient = true});
     }
 
-    const RankShape& c;
-    ModuleGraph& graph;
+    const RankShape& m_shape;
+    ModuleGraph& m_graph;
     const std::int64_t m_rows, m_stream;
 };
 
@@ -133,7 +133,7 @@ public:
         : m_plan(plan)
         , m_isPlain(isPlain)
         , m_program(program)
-        , c(program.shape)
+        , m_shape(program.shape)
     {
     }
 
@@ -158,13 +158,13 @@ private:
     [[nodiscard]] ModuleGraph::Options options() const
     {
         ModuleGraph::Options result;
-        result.gradients.element = c.element;
+        result.gradients.element = m_shape.element;
         if (m_plan.shard.zeroStage.value >= 2) {
             result.gradients.kind = GradientRule::Kind::Partition;
-            result.gradients.shard = c.element;
-            result.gradients.shards = c.optimizerShards;
+            result.gradients.shard = m_shape.element;
+            result.gradients.shards = m_shape.optimizerShards;
         }
-        result.cublasWorkspace = c.cublasWorkspace;
+        result.cublasWorkspace = m_shape.cublasWorkspace;
         return result;
     }
 
@@ -173,7 +173,8 @@ private:
     [[nodiscard]] ModuleGraph::Options gathering(ModuleGraph::Options base, const Piece& piece) const
     {
         if (m_plan.shard.zeroStage.value == 3) {
-            base.gathered = c.element * (elementsOf(piece) + std::min(prefetched, elementsOf(m_program.pieces[block])));
+            base.gathered = m_shape.element
+                * (elementsOf(piece) + std::min(prefetched, elementsOf(m_program.pieces[BlockPiece])));
         }
         return base;
     }
@@ -188,25 +189,25 @@ private:
     [[nodiscard]] std::int64_t reduceBuckets() const
     {
         const std::int64_t zero = m_plan.shard.zeroStage.value;
-        if (zero < 2 || c.gradient == 4) {
+        if (zero < 2 || m_shape.gradient == 4) {
             return 0;
         }
         const std::int64_t all
-            = c.layers * elementsOf(m_program.pieces[block]) + elementsOf(m_program.pieces[embedding]);
+            = m_shape.layers * elementsOf(m_program.pieces[BlockPiece]) + elementsOf(m_program.pieces[EmbeddingPiece]);
         const std::int64_t bucket = m_plan.shard.reduceBucket.valueOr(zero == 3 ? 2 * reduceBucket : reduceBucket);
-        return std::min(bucket, all) * c.element;
+        return std::min(bucket, all) * m_shape.element;
     }
 
     /// Embedding and output layer of a single stage are one matrix.
-    [[nodiscard]] int tiedGradient() const { return c.stages > 1 ? -1 : 0; }
+    [[nodiscard]] int tiedGradient() const { return m_shape.stages > 1 ? -1 : 0; }
 
     /// What travels with every micro-batch: the attention mask, which DeepSpeed's pipeline hands on as a tensor of the
     /// model's type beside the logical one.
     void writeUnit()
     {
-        Piece& piece = m_program.pieces[unit];
+        Piece& piece = m_program.pieces[UnitPiece];
         TapeWriter w(piece.tape, m_program.persistents);
-        const std::int64_t mask = c.microBatch * c.sequence * c.sequence;
+        const std::int64_t mask = m_shape.microBatch * m_shape.sequence * m_shape.sequence;
         const Tape::Slot slot = w.allocate(PaddingMask, m_isPlain ? mask : 4 * mask);
         w.beginBackward(Tape::input);
         w.free(slot);
@@ -215,64 +216,70 @@ private:
 
     void writeEmbedding()
     {
-        Piece& piece = m_program.pieces[embedding];
+        Piece& piece = m_program.pieces[EmbeddingPiece];
         ModuleGraph graph(0, false);
-        const std::int64_t rows = c.tokens();
-        const std::int64_t bytes = rows * c.hidden * c.element;
+        const std::int64_t rows = m_shape.tokens();
+        const std::int64_t bytes = rows * m_shape.hidden * m_shape.element;
         Operation lookup{.kind = ResidualStream, .bytes = bytes, .reads = {graph.input()}};
-        lookup.weight = c.vocab * c.hidden;
+        lookup.weight = m_shape.vocab * m_shape.hidden;
         lookup.sharedWeight = tiedGradient();
         Tensor stream = graph.apply(std::move(lookup));
-        if (c.positions > 0) {
+        if (m_shape.positions > 0) {
             stream = graph.apply({.kind = ResidualStream,
                                   .bytes = bytes,
                                   .reads = {stream},
                                   .passesGradient = true,
-                                  .weight = c.positions * c.hidden});
+                                  .weight = m_shape.positions * m_shape.hidden});
         }
-        if (c.hasHiddenDropout) {
-            stream = graph.apply(
-                {.kind = ResidualStream, .bytes = bytes, .reads = {stream}, .keeps = {{DropoutMask, rows * c.hidden}}});
+        if (m_shape.hasHiddenDropout) {
+            stream = graph.apply({.kind = ResidualStream,
+                                  .bytes = bytes,
+                                  .reads = {stream},
+                                  .keeps = {{DropoutMask, rows * m_shape.hidden}}});
         }
         TapeWriter writer(piece.tape, m_program.persistents);
-        piece.parameters = {c.vocab * c.hidden};
-        if (c.positions > 0) {
-            piece.parameters.push_back(c.positions * c.hidden);
+        piece.parameters = {m_shape.vocab * m_shape.hidden};
+        if (m_shape.positions > 0) {
+            piece.parameters.push_back(m_shape.positions * m_shape.hidden);
         }
         graph.write(gathering(options(), piece), writer);
     }
 
     void writeBlock()
     {
-        Piece& piece = m_program.pieces[block];
-        ModuleGraph graph(c.boundaryBytes(), true);
-        GptModules(c, graph).block(graph.input());
+        Piece& piece = m_program.pieces[BlockPiece];
+        ModuleGraph graph(m_shape.boundaryBytes(), true);
+        GptModules(m_shape, graph).block(graph.input());
         ModuleGraph::Options blockOptions = options();
-        blockOptions.keepsInput = c.checkpointGroup > 0;
+        blockOptions.keepsInput = m_shape.checkpointGroup > 0;
         TapeWriter writer(piece.tape, m_program.persistents);
-        const std::int64_t width = c.heads * c.headDim;
-        const std::int64_t h = c.hidden;
-        piece.parameters = {h, h, 3 * width * h, 3 * width, width * h, h, h, h, c.ffn * h, c.ffn, c.ffn * h, h};
+        const std::int64_t width = m_shape.heads * m_shape.headDim;
+        const std::int64_t h = m_shape.hidden;
+        piece.parameters
+            = {h, h, 3 * width * h, 3 * width, width * h, h, h, h, m_shape.ffn * h, m_shape.ffn, m_shape.ffn * h, h};
         graph.write(gathering(blockOptions, piece), writer);
     }
 
     /// Cross entropy of megatron/mpu: the logits once more in fp32, softmax and its gradient in their place.
     void writeHead()
     {
-        Piece& piece = m_program.pieces[head];
-        ModuleGraph graph(c.boundaryBytes(), true);
-        GptModules modules(c, graph);
-        const Tensor logits = modules.linear(modules.norm(graph.input()), Logits, c.hidden, c.vocab, tiedGradient());
-        const Tensor softmax = graph.apply(
-            {.kind = LogitsSoftmax, .bytes = c.tokens() * c.vocab * 4, .reads = {logits}, .savesResult = true});
-        graph.apply({.kind = LossTerms, .bytes = c.tokens() * 8, .reads = {softmax}, .passesGradient = true});
+        Piece& piece = m_program.pieces[HeadPiece];
+        ModuleGraph graph(m_shape.boundaryBytes(), true);
+        GptModules modules(m_shape, graph);
+        const Tensor logits
+            = modules.linear(modules.norm(graph.input()), Logits, m_shape.hidden, m_shape.vocab, tiedGradient());
+        const Tensor softmax = graph.apply({.kind = LogitsSoftmax,
+                                            .bytes = m_shape.tokens() * m_shape.vocab * 4,
+                                            .reads = {logits},
+                                            .savesResult = true});
+        graph.apply({.kind = LossTerms, .bytes = m_shape.tokens() * 8, .reads = {softmax}, .passesGradient = true});
         ModuleGraph::Options headOptions = options();
         headOptions.hasOutput = false;
         headOptions.reduceBuckets = reduceBuckets();
         TapeWriter writer(piece.tape, m_program.persistents);
-        piece.parameters = {c.hidden, c.hidden};
-        if (c.stages > 1) {
-            piece.parameters.push_back(c.vocab * c.hidden); // a copy of the embedding
+        piece.parameters = {m_shape.hidden, m_shape.hidden};
+        if (m_shape.stages > 1) {
+            piece.parameters.push_back(m_shape.vocab * m_shape.hidden); // a copy of the embedding
         }
         graph.write(gathering(headOptions, piece), writer);
     }
@@ -286,20 +293,21 @@ private:
         Chunk& chunk = stage.chunks.front();
         chunk.receives = index > 0;
         chunk.sends = index + 1 < count;
-        chunk.runs.push_back({unit, 1, 0});
+        chunk.runs.push_back({UnitPiece, 1, 0});
         if (!chunk.receives) {
-            chunk.runs.push_back({embedding, 1, 0});
+            chunk.runs.push_back({EmbeddingPiece, 1, 0});
         }
         if (layers > 0) {
-            chunk.runs.push_back(
-                {block, layers, c.checkpointGroup, c.checkpointGroup > 0 && m_plan.recompute.offloadInputs.value});
+            chunk.runs.push_back({BlockPiece, layers, m_shape.checkpointGroup,
+                                  m_shape.checkpointGroup > 0 && m_plan.recompute.offloadInputs.value});
         }
         if (!chunk.sends) {
-            chunk.runs.push_back({head, 1, 0});
+            chunk.runs.push_back({HeadPiece, 1, 0});
         }
         if (!chunk.sends || !chunk.receives) {
             for (int i = 0; i < 2; ++i) { // tokens, labels
-                chunk.loaded.push_back({(c.tokens() * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, Batch, 0});
+                chunk.loaded.push_back(
+                    {(m_shape.tokens() * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, Batch, 0});
             }
         }
         stage.tensors = gptPipelineState(m_plan, m_isPlain, m_program, stage);
@@ -308,7 +316,7 @@ private:
     const TrainingPlan& m_plan;
     const bool m_isPlain;
     ModelProgram& m_program;
-    RankShape& c;
+    RankShape& m_shape;
 };
 
 Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const RankShape& shape)

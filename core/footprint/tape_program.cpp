@@ -20,17 +20,17 @@ namespace {
 
 /// Which piece is which in ModelProgram::pieces.
 enum PieceIndex : std::uint16_t {
-    embedding,
-    layer,
-    head,
-    encoderNorm, ///< of T5, as the two after it
-    decoderEmbedding,
-    decoderLayer,
-    patches, ///< of an image encoder
-    visionLayer,
-    projection,
-    pieceCount,
-    expertLayer = encoderNorm ///< of decoders
+    EmbeddingPiece,
+    LayerPiece,
+    HeadPiece,
+    EncoderNormPiece, ///< of T5, as the two after it
+    DecoderEmbeddingPiece,
+    DecoderLayerPiece,
+    PatchesPiece, ///< of an image encoder
+    VisionLayerPiece,
+    ProjectionPiece,
+    PieceCount,
+    ExpertLayerPiece = EncoderNormPiece ///< of decoders
 };
 
 void loadTensor(Chunk& chunk, TensorKind kind, std::int64_t bytes)
@@ -122,8 +122,8 @@ private:
     {
         m_program.persistents.all.clear();
         const bool isT5 = m_shape.family == ModelFamily::T5;
-        const PieceIndex decoderPieces = m_shape.experts.isPresent() ? decoderEmbedding : encoderNorm;
-        m_program.pieces.resize(m_tower.isPresent() ? pieceCount : isT5 ? patches : decoderPieces);
+        const PieceIndex decoderPieces = m_shape.experts.isPresent() ? DecoderEmbeddingPiece : EncoderNormPiece;
+        m_program.pieces.resize(m_tower.isPresent() ? PieceCount : isT5 ? PatchesPiece : decoderPieces);
         auto& pieces = m_program.pieces;
         const bool ownsHead = !(m_shape.isTied && isTogether());
         const bool waitsForWords = !ownsHead && m_shape.stages == 1 && m_shape.predictors == 0
@@ -135,25 +135,25 @@ private:
             words.imageBytes = featureBytes(m_program.projector, m_tower, m_projector);
             words.trainsImages = m_trainable.vision || m_trainable.projector;
         }
-        tapes.writeEmbedding(pieces[embedding], words);
+        tapes.writeEmbedding(pieces[EmbeddingPiece], words);
         if (m_shape.family == ModelFamily::Decoder) {
-            tapes.writeDecoderLayer(pieces[layer], false);
+            tapes.writeDecoderLayer(pieces[LayerPiece], false);
         } else {
-            tapes.writeLayer(pieces[layer], MegatronTapes::LayerKind::Encoder);
+            tapes.writeLayer(pieces[LayerPiece], MegatronTapes::LayerKind::Encoder);
         }
         if (m_shape.experts.isPresent()) {
-            tapes.writeDecoderLayer(pieces[expertLayer], true);
+            tapes.writeDecoderLayer(pieces[ExpertLayerPiece], true);
         }
         if (isT5) {
-            tapes.writeEncoderNorm(pieces[encoderNorm]);
-            tapes.writeEmbedding(pieces[decoderEmbedding], {m_shape.decoderSequence, false, false, 0, false});
-            tapes.writeLayer(pieces[decoderLayer], MegatronTapes::LayerKind::CrossAttending);
+            tapes.writeEncoderNorm(pieces[EncoderNormPiece]);
+            tapes.writeEmbedding(pieces[DecoderEmbeddingPiece], {m_shape.decoderSequence, false, false, 0, false});
+            tapes.writeLayer(pieces[DecoderLayerPiece], MegatronTapes::LayerKind::CrossAttending);
         }
-        writeHead(tapes, pieces[head]);
+        writeHead(tapes, pieces[HeadPiece]);
         if (splitsBackward(m_shape.schedule)) {
             splitPieces();
         }
-        for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), patches); ++i) {
+        for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), PatchesPiece); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen;
         }
     }
@@ -193,13 +193,13 @@ private:
         } else {
             tapes.writeLayer(split, MegatronTapes::LayerKind::Encoder);
         }
-        pieces[layer].tape.takeSplitBackward(split.tape);
+        pieces[LayerPiece].tape.takeSplitBackward(split.tape);
         if (m_shape.experts.isPresent()) {
             tapes.writeDecoderLayer(split, true);
-            pieces[expertLayer].tape.takeSplitBackward(split.tape);
+            pieces[ExpertLayerPiece].tape.takeSplitBackward(split.tape);
         }
         writeHead(tapes, split);
-        pieces[head].tape.takeSplitBackward(split.tape);
+        pieces[HeadPiece].tape.takeSplitBackward(split.tape);
     }
 
     /// Encoder and projector, on the stage of the embedding. What has nothing trained upstream keeps nothing.
@@ -208,18 +208,18 @@ private:
         auto& pieces = m_program.pieces;
         m_program.vision = visionShape(m_shape, m_tower, m_trainable.vision);
         m_program.projector = projectorShape(m_program.vision, m_trainable.projector);
-        writePatches(m_program.vision, m_tower, m_program.persistents, pieces[patches]);
+        writePatches(m_program.vision, m_tower, m_program.persistents, pieces[PatchesPiece]);
         MegatronTapes(m_program.vision, m_program.persistents)
-            .writeLayer(pieces[visionLayer], MegatronTapes::LayerKind::Causal);
+            .writeLayer(pieces[VisionLayerPiece], MegatronTapes::LayerKind::Causal);
         writeProjector(m_program.projector, m_tower, m_projector, m_trainable.vision, m_program.persistents,
-                       pieces[projection]);
-        pieces[patches].isFrozen = pieces[visionLayer].isFrozen = !m_trainable.vision;
-        pieces[projection].isFrozen = !m_trainable.projector;
+                       pieces[ProjectionPiece]);
+        pieces[PatchesPiece].isFrozen = pieces[VisionLayerPiece].isFrozen = !m_trainable.vision;
+        pieces[ProjectionPiece].isFrozen = !m_trainable.projector;
         if (!m_trainable.vision) {
-            pieces[patches].tape.dropBackward();
-            pieces[visionLayer].tape.dropBackward();
+            pieces[PatchesPiece].tape.dropBackward();
+            pieces[VisionLayerPiece].tape.dropBackward();
             if (!m_trainable.projector) {
-                pieces[projection].tape.dropBackward();
+                pieces[ProjectionPiece].tape.dropBackward();
             }
         }
     }
@@ -240,24 +240,24 @@ private:
                 loadBatch(m_shape, isFirst || m_shape.predictors > 0, chunk);
             }
             if (isFirst && m_tower.isPresent()) {
-                chunk.runs.push_back({patches, 1, 0});
+                chunk.runs.push_back({PatchesPiece, 1, 0});
                 chunk.runs.push_back(
-                    {visionLayer, m_tower.layers, m_plan.recompute.vision.value && m_trainable.vision ? 1 : 0});
-                chunk.runs.push_back({projection, 1, 0});
+                    {VisionLayerPiece, m_tower.layers, m_plan.recompute.vision.value && m_trainable.vision ? 1 : 0});
+                chunk.runs.push_back({ProjectionPiece, 1, 0});
             }
             if (isFirst) {
-                chunk.runs.push_back({embedding, 1, 0});
+                chunk.runs.push_back({EmbeddingPiece, 1, 0});
             }
             if (m_shape.family == ModelFamily::T5) {
-                addLayers(m_shape, layer, m_shape.encoderLayers, chunk);
-                chunk.runs.push_back({encoderNorm, 1, 0});
-                chunk.runs.push_back({decoderEmbedding, 1, 0});
-                addLayers(m_shape, decoderLayer, m_shape.layers, chunk);
+                addLayers(m_shape, LayerPiece, m_shape.encoderLayers, chunk);
+                chunk.runs.push_back({EncoderNormPiece, 1, 0});
+                chunk.runs.push_back({DecoderEmbeddingPiece, 1, 0});
+                addLayers(m_shape, DecoderLayerPiece, m_shape.layers, chunk);
             } else {
                 addDecoderLayers(stage, i, chunk);
             }
             if (isLast) {
-                chunk.runs.push_back({head, 1, 0});
+                chunk.runs.push_back({HeadPiece, 1, 0});
             }
         }
     }
@@ -267,7 +267,7 @@ private:
     {
         const std::int64_t count = m_layers.layers(stage.stage, index);
         if (!m_shape.experts.isPresent()) {
-            addLayers(m_shape, layer, count, chunk);
+            addLayers(m_shape, LayerPiece, count, chunk);
             return;
         }
         const std::int64_t first = m_layers.first(stage.stage, index);
@@ -277,7 +277,7 @@ private:
             while (end < count && m_shape.experts.hasLayer(first + end) == hasExperts) {
                 ++end;
             }
-            addLayers(m_shape, hasExperts ? expertLayer : layer, end - done, chunk, done);
+            addLayers(m_shape, hasExperts ? ExpertLayerPiece : LayerPiece, end - done, chunk, done);
             done = end;
         }
     }

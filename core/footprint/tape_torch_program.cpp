@@ -13,7 +13,16 @@ namespace headroom {
 namespace {
 
 /// Which piece is which in ModelProgram::pieces; `stagePieces` come two for every stage's chunk.
-enum PieceIndex : std::uint16_t { embedding, block, head, expertBlock, patches, visionBlock, projection, stagePieces };
+enum PieceIndex : std::uint16_t {
+    EmbeddingPiece,
+    BlockPiece,
+    HeadPiece,
+    ExpertBlockPiece,
+    PatchesPiece,
+    VisionBlockPiece,
+    ProjectionPiece,
+    StagePieces
+};
 
 /// Layers of a pipeline stage's chunk.
 struct ChunkLayers
@@ -40,7 +49,7 @@ public:
         m_program.hasOwnState = true;
         m_program.persistents.all.clear();
         const std::size_t chunks = static_cast<std::size_t>(m_shape.chunks) * layers.size();
-        m_program.pieces.resize(stagePieces + (m_shape.stages > 1 ? 2 * chunks : 0));
+        m_program.pieces.resize(StagePieces + (m_shape.stages > 1 ? 2 * chunks : 0));
         writePieces();
         m_program.stages.resize(layers.size());
         std::int64_t first = 0;
@@ -66,12 +75,12 @@ private:
             writeVision();
             imageBytes = torchFeatureBytes(m_vision, m_tower, m_projector);
         }
-        writeTorchEmbedding(m_shape, imageBytes, persistents, pieces[embedding]);
-        writeTorchBlock(m_shape, false, persistents, pieces[block]);
+        writeTorchEmbedding(m_shape, imageBytes, persistents, pieces[EmbeddingPiece]);
+        writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece]);
         if (m_shape.model.isMoe()) {
-            writeTorchBlock(m_shape, true, persistents, pieces[expertBlock]);
+            writeTorchBlock(m_shape, true, persistents, pieces[ExpertBlockPiece]);
         }
-        writeTorchHead(m_shape, persistents, pieces[head]);
+        writeTorchHead(m_shape, persistents, pieces[HeadPiece]);
     }
 
     void writeVision()
@@ -81,14 +90,14 @@ private:
         m_vision = torchVisionShape(m_shape, m_tower, m_trainable.vision);
         TorchShape projector = m_vision;
         projector.trainsModel = m_trainable.projector;
-        writeTorchPatches(m_vision, m_tower, persistents, pieces[patches]);
-        writeTorchBlock(m_vision, false, persistents, pieces[visionBlock]);
-        writeTorchProjector(projector, m_tower, m_projector, m_trainable.vision, persistents, pieces[projection]);
+        writeTorchPatches(m_vision, m_tower, persistents, pieces[PatchesPiece]);
+        writeTorchBlock(m_vision, false, persistents, pieces[VisionBlockPiece]);
+        writeTorchProjector(projector, m_tower, m_projector, m_trainable.vision, persistents, pieces[ProjectionPiece]);
         if (!m_trainable.vision) {
-            pieces[patches].tape.dropBackward();
-            pieces[visionBlock].tape.dropBackward();
+            pieces[PatchesPiece].tape.dropBackward();
+            pieces[VisionBlockPiece].tape.dropBackward();
             if (!m_trainable.projector) {
-                pieces[projection].tape.dropBackward();
+                pieces[ProjectionPiece].tape.dropBackward();
             }
         }
     }
@@ -128,7 +137,7 @@ private:
         const std::size_t firstPart = parts.size();
         chunk.receives = !layers.isFirst;
         chunk.sends = !layers.isLast;
-        const auto stagePiece = static_cast<std::uint16_t>(stagePieces + 2 * (stage.stage * m_shape.chunks + index));
+        const auto stagePiece = static_cast<std::uint16_t>(StagePieces + 2 * (stage.stage * m_shape.chunks + index));
         if (m_shape.stages > 1) {
             chunk.runs.push_back({stagePiece, 1, 0});
         }
@@ -137,7 +146,7 @@ private:
         }
         addBlocks(layers, chunk, parts);
         if (layers.isLast) {
-            chunk.runs.push_back({head, 1, 0});
+            chunk.runs.push_back({HeadPiece, 1, 0});
             parts.push_back({headWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
         }
         if (layers.isFirst || layers.isLast) {
@@ -159,14 +168,14 @@ private:
     void addFirst(Chunk& chunk, std::vector<TorchPart>& parts) const
     {
         if (m_tower.isPresent()) {
-            chunk.runs.push_back({patches, 1, 0});
-            chunk.runs.push_back({visionBlock, m_tower.layers, m_vision.checkpoints ? 1 : 0});
-            chunk.runs.push_back({projection, 1, 0});
+            chunk.runs.push_back({PatchesPiece, 1, 0});
+            chunk.runs.push_back({VisionBlockPiece, m_tower.layers, m_vision.checkpoints ? 1 : 0});
+            chunk.runs.push_back({ProjectionPiece, 1, 0});
             parts.push_back({patchWeights(m_tower), 1, m_trainable.vision});
             parts.push_back({blockWeights(m_vision, false), m_tower.layers, m_trainable.vision});
             parts.push_back({projectorWeights(m_tower, m_projector), 1, m_trainable.projector});
         }
-        chunk.runs.push_back({embedding, 1, 0});
+        chunk.runs.push_back({EmbeddingPiece, 1, 0});
         parts.push_back({embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
     }
 
@@ -182,7 +191,7 @@ private:
                    && (m_shape.checkpoints && end < recomputed) == isRecomputed) {
                 ++end;
             }
-            PieceRun run{static_cast<std::uint16_t>(hasExperts ? expertBlock : block), end - done,
+            PieceRun run{static_cast<std::uint16_t>(hasExperts ? ExpertBlockPiece : BlockPiece), end - done,
                          isRecomputed ? 1 : 0};
             run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
             chunk.runs.push_back(run);
