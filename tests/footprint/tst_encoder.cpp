@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
 #include "footprint/flops.h"
+#include "footprint/tape_instant.h"
 #include "footprint/vision_plans.h"
 #include "footprint/working.h"
 #include "plan/batch.h"
@@ -54,6 +55,7 @@ private slots:
     void everyStageTakesItsShare();
     void splitsOverItsOwnRanks();
     void worksWhereItStands();
+    void tapesOfASingleStage();
     void refusesWhatNobodyRuns_data();
     void refusesWhatNobodyRuns();
 };
@@ -192,6 +194,22 @@ void EncoderTest::worksWhereItStands()
     QCOMPARE(own[0], own[1]);
     QVERIFY(own[0] > 0);
     QCOMPARE(std::accumulate(own.begin(), own.end(), 0.0), std::accumulate(first.begin(), first.end(), 0.0));
+}
+
+/// On one stage there is one place; split otherwise, or on several stages, the tapes say that they do not know it.
+void EncoderTest::tapesOfASingleStage()
+{
+    InstantEstimator estimator;
+    std::vector<StageFootprint> first, every;
+    QVERIFY(estimator.run(llava(), first));
+    QVERIFY(estimator.run(llava({{"parallel.encoder_placement", "every_stage"}}), every));
+    QCOMPARE(every.size(), first.size());
+    QCOMPARE(every.front().peakAllocated, first.front().peakAllocated);
+    QCOMPARE(every.front().parameters, first.front().parameters);
+    const TrainingPlan split
+        = llava({{"parallel.tp", "2"}, {"parallel.encoder_tp", "1"}, {"parallel.encoder_placement", "every_stage"}});
+    QVERIFY(!estimator.run(split, every));
+    QVERIFY(!estimator.run(llava({{"parallel.pp", "4"}, {"parallel.encoder_placement", "every_stage"}}), every));
 }
 
 void EncoderTest::refusesWhatNobodyRuns_data()
