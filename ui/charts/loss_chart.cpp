@@ -67,6 +67,7 @@ void LossChart::resizeEvent(QResizeEvent* event)
 void LossChart::fitLegend()
 {
     const int width = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
+    m_title->setVisible(height() > fontMetrics().height() * leastPlotLines);
     m_legend->setVisible(!m_legend->entries().empty()
                          && height() - m_legend->heightForWidth(width) > fontMetrics().height() * leastPlotLines);
 }

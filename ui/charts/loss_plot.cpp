@@ -89,6 +89,8 @@ void LossPlot::fitTicks()
     for (QCPAxisRect* rect : {axisRect(), m_differenceRect}) {
         const int room = rect->height() / (2 * fontMetrics().height());
         rect->axis(QCPAxis::atLeft)->ticker()->setTickCount(std::clamp(room, 1, 4));
+        // Of two numbers on two lines of text none can be read.
+        rect->axis(QCPAxis::atLeft)->setTickLabels(rect->height() > 2 * fontMetrics().height());
     }
 }
 

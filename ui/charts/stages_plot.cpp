@@ -70,6 +70,11 @@ Bytes sumOf(const StackParts& parts)
 
 } // namespace
 
+QSharedPointer<QCPAxisTicker> makeStageTicker(const PlotCanvas& plot)
+{
+    return QSharedPointer<StageTicker>::create(plot);
+}
+
 StackParts stackParts(const StageFootprint& stage)
 {
     StackParts parts{};
@@ -106,7 +111,7 @@ StagesPlot::StagesPlot(QWidget* parent)
 {
     axisRect()->setMinimumMargins(QMargins(30, 16, 4, 0));
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
-    stageAxis()->setTicker(QSharedPointer<StageTicker>::create(*this));
+    stageAxis()->setTicker(makeStageTicker(*this));
     for (std::size_t part = 0; part < stackPartCount; ++part) {
         m_bars[part] = new QCPBars(stageAxis(), bytesAxis());
         m_bars[part]->setAntialiased(false);

@@ -22,6 +22,8 @@ using StackParts = std::array<Bytes, stackPartCount>;
 /// "Optimizer", for legend and readout.
 [[nodiscard]] QString stackPartName(std::size_t part);
 [[nodiscard]] QColor stackPartColor(std::size_t part);
+/// "stage 3" under a bar, or the number alone, thinned, where bars stand close.
+[[nodiscard]] QSharedPointer<QCPAxisTicker> makeStageTicker(const PlotCanvas& plot);
 
 /// The drawing inside a StagesChart. Bars and marks are made once and refilled.
 class StagesPlot : public PlotCanvas
