@@ -25,6 +25,9 @@ constexpr std::array<const char*, componentCount> componentColours{
 constexpr std::array<const char*, 8> phaseColours{"#3b82c4", "#e0812b", "#3f9d5a", "#8b5fbf",
                                                   "#b8860b", "#17919b", "#c2568f", "#7a6a58"};
 
+constexpr const char* cacheColour = "#e2e5ea";
+constexpr Bytes leastCache = mib(1); ///< rounding is no cache
+
 /// A step of 1, 2 or 5 times a power of ten, so that the axis has about five of them.
 double tickStep(double most)
 {
@@ -112,23 +115,31 @@ std::string stagesSvg(const Footprint& footprint)
     for (std::size_t component = 0; component < componentColours.size(); ++component) {
         drawing.legend(componentColours[component], nameOf(static_cast<Component>(component)));
     }
+    drawing.legend(cacheColour, "unused cache");
     const double slot = (width - left - right) / static_cast<double>(footprint.stages.size());
     const std::size_t labelled = footprint.stages.size() / 24 + 1; // so that the numbers do not run into one another
     for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
         const StageFootprint& stage = footprint.stages[i];
         const double x = left + slot * (static_cast<double>(i) + 0.15);
         double below = 0;
-        for (std::size_t component = 0; component < stage.components.size(); ++component) {
-            const double size = std::max(stage.components[component].gib(), 0.0);
-            if (size <= 0) {
-                continue;
+        const auto stack = [&](const char* colour, std::string_view name, Bytes bytes) {
+            if (bytes.value <= 0) {
+                return;
             }
+            const double above = below + bytes.gib();
             drawing.add(fmt::format("<rect x=\"{:.1f}\" y=\"{:.2f}\" width=\"{:.1f}\" height=\"{:.2f}\" fill=\"{}\">"
                                     "<title>{}: {}</title></rect>\n",
-                                    x, drawing.y(below + size), slot * 0.7, drawing.y(below) - drawing.y(below + size),
-                                    componentColours[component], nameOf(static_cast<Component>(component)),
-                                    formatGib(stage.components[component])));
-            below += size;
+                                    x, drawing.y(above), slot * 0.7, drawing.y(below) - drawing.y(above), colour, name,
+                                    formatGib(bytes)));
+            below = above;
+        };
+        Bytes cache = stage.device;
+        for (std::size_t component = 0; component < stage.components.size(); ++component) {
+            stack(componentColours[component], nameOf(static_cast<Component>(component)), stage.components[component]);
+            cache = cache - stage.components[component];
+        }
+        if (cache >= leastCache) {
+            stack(cacheColour, "unused cache", cache);
         }
         if (i % labelled == 0) {
             drawing.bottomLabel(left + slot * (static_cast<double>(i) + 0.5), fmt::format("stage {}", stage.stage));

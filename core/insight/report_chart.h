@@ -8,7 +8,8 @@
 
 namespace headroom {
 
-/// Stages as stacked bars of their components, with the capacity where it is known: an SVG element.
+/// Stages as stacked bars of their components, up to what each takes of the device, with the capacity where it is
+/// known: an SVG element.
 [[nodiscard]] std::string stagesSvg(const Footprint& footprint);
 /// The allocated peak of each phase over the steps, the largest of all ranks: an SVG element; empty without steps.
 [[nodiscard]] std::string peaksSvg(const Run& run, std::optional<Bytes> capacity);

@@ -78,7 +78,7 @@ private slots:
 
     void barsAreAsHighAsTheStages()
     {
-        // The parts of a bar, in GiB by its titles, are what the stage's components are.
+        // The parts of a bar make what the stage takes of the device.
         const QString html = QString::fromStdString(reportHtml(m_content));
         double heights = 0;
         QRegularExpression rectangle("height=\"([0-9.]+)\" fill=\"[^\"]*\"><title>");
@@ -88,9 +88,7 @@ private slots:
         }
         double bytes = 0;
         for (const StageFootprint& stage : m_footprint.stages) {
-            for (const Bytes part : stage.components) {
-                bytes += part.gib();
-            }
+            bytes += stage.device.gib();
         }
         // The axis reaches 8 % beyond the capacity, over the drawing's height.
         const double scale = (300.0 - 32 - 34) / (80 * 1.08);
