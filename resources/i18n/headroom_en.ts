@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US" sourcelanguage="en">
 <context>
+    <name>CompareText</name>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>headroom::ChannelsPanel</name>
     <message numerus="yes">
         <source>%1 lines at most: %n left out</source>
@@ -18,6 +28,16 @@
         <translation>
             <numerusform>%1, %n changed line; everything else stays to the byte</numerusform>
             <numerusform>%1, %n changed lines; everything else stays to the byte</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>headroom::HistoryPanel</name>
+    <message numerus="yes">
+        <source>%n run(s)</source>
+        <translation>
+            <numerusform>%n run</numerusform>
+            <numerusform>%n runs</numerusform>
         </translation>
     </message>
 </context>

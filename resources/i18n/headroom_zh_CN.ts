@@ -443,6 +443,70 @@
         <source>Gives the details the room of the charts, and back</source>
         <translation>让详情占用图表的空间，再按一次恢复</translation>
     </message>
+    <message>
+        <source>&amp;Show history</source>
+        <translation>显示历史(&amp;S)</translation>
+    </message>
+    <message>
+        <source>Lists the runs tried so far, each beside the one before</source>
+        <translation>列出到目前为止试过的运行，每个都与前一个对照</translation>
+    </message>
+    <message>
+        <source>&amp;Add current run</source>
+        <translation>添加当前运行(&amp;A)</translation>
+    </message>
+    <message>
+        <source>Puts the open run, or the estimate as it stands, at the end of the history</source>
+        <translation>把打开的运行或当前的估算加到历史末尾</translation>
+    </message>
+    <message>
+        <source>Add run from &amp;files…</source>
+        <translation>从文件添加运行(&amp;F)…</translation>
+    </message>
+    <message>
+        <source>Puts another run, its log or config, at the end of the history</source>
+        <translation>把另一次运行的日志或配置加到历史末尾</translation>
+    </message>
+    <message>
+        <source>Re&amp;name run</source>
+        <translation>重命名运行(&amp;N)</translation>
+    </message>
+    <message>
+        <source>Gives the chosen run of the history another name</source>
+        <translation>给历史中选中的运行换个名字</translation>
+    </message>
+    <message>
+        <source>R&amp;eference</source>
+        <translation>参照(&amp;E)</translation>
+    </message>
+    <message>
+        <source>Measures all runs of the history by the chosen one, or by the one before again</source>
+        <translation>以选中的运行为参照衡量历史中的所有运行，或恢复为与前一个对照</translation>
+    </message>
+    <message>
+        <source>Move run &amp;up</source>
+        <translation>上移(&amp;U)</translation>
+    </message>
+    <message>
+        <source>Puts the chosen run before the one above it</source>
+        <translation>把选中的运行移到上一个之前</translation>
+    </message>
+    <message>
+        <source>Move run &amp;down</source>
+        <translation>下移(&amp;D)</translation>
+    </message>
+    <message>
+        <source>Puts the chosen run after the one below it</source>
+        <translation>把选中的运行移到下一个之后</translation>
+    </message>
+    <message>
+        <source>&amp;Remove run</source>
+        <translation>移除运行(&amp;R)</translation>
+    </message>
+    <message>
+        <source>Takes the chosen run out of the history</source>
+        <translation>把选中的运行从历史中移除</translation>
+    </message>
 </context>
 <context>
     <name>Choices</name>
@@ -573,6 +637,71 @@
     <message>
         <source>norms</source>
         <translation>归一化</translation>
+    </message>
+</context>
+<context>
+    <name>CompareText</name>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>%1 (estimate)</source>
+        <translation>%1（估算）</translation>
+    </message>
+    <message>
+        <source>Allocated, by phase</source>
+        <translation>已分配，按阶段</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Step time</source>
+        <translation>单步时间</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>Tokens/s</translation>
+    </message>
+    <message>
+        <source>Stages</source>
+        <translation>各级</translation>
+    </message>
+    <message>
+        <source>s</source>
+        <translation>秒</translation>
+    </message>
+    <message>
+        <source>tokens/s</source>
+        <translation>tokens/s</translation>
+    </message>
+    <message>
+        <source>Peaks of the runs</source>
+        <translation>各次运行的峰值</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>capacity %1</source>
+        <translation>容量 %1</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <translation>
+            <numerusform>另有 %n 项</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -3659,6 +3788,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>The pool keeps what it once had, so either a moment that the log does not show needed it, or the free pieces were too small for what was asked: fragmentation, as tensors of changing sizes make it. Segments that can grow avoid that (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True).</source>
         <translation>内存池会保留曾经取得的显存：要么日志没有显示的某一时刻用到了它，要么空闲块对当时的申请来说太小，也就是碎片，张量大小变化时就会这样。可扩展的内存段能避免碎片（PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True）。</translation>
     </message>
+    <message>
+        <source>The plans of both runs would tell more</source>
+        <translation>有了两次运行的方案可以看出更多</translation>
+    </message>
+    <message>
+        <source>Open the config of the second run and choose that of the first in Compare: then the causes are looked up in both.</source>
+        <translation>打开第二次运行的配置，并在“对比”中选择第一次运行的配置：随后会在两者中查找原因。</translation>
+    </message>
+    <message>
+        <source>open a log or a config first</source>
+        <translation>请先打开日志或配置</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3915,16 +4056,8 @@ and what it did to memory and speed.</source>
 以及对显存和速度的影响。</translation>
     </message>
     <message>
-        <source>%1 (estimate)</source>
-        <translation>%1（估算）</translation>
-    </message>
-    <message>
         <source>not set</source>
         <translation>未设置</translation>
-    </message>
-    <message>
-        <source>setting</source>
-        <translation>设置</translation>
     </message>
     <message>
         <source>Compare with…</source>
@@ -3985,6 +4118,30 @@ and what it did to memory and speed.</source>
     <message>
         <source>Tokens/s</source>
         <translation>每秒 token 数</translation>
+    </message>
+    <message>
+        <source>What the runs are compared in</source>
+        <translation>比较哪一项</translation>
+    </message>
+    <message>
+        <source>Figures</source>
+        <translation>数值</translation>
+    </message>
+    <message>
+        <source>Chart</source>
+        <translation>图表</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>历史</translation>
+    </message>
+    <message>
+        <source>Compare: %1</source>
+        <translation>对比：%1</translation>
+    </message>
+    <message>
+        <source>capacity %1</source>
+        <translation>容量 %1</translation>
     </message>
 </context>
 <context>
@@ -4233,6 +4390,10 @@ and what it did to memory and speed.</source>
     <message>
         <source>All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)</source>
         <translation>所有文件 (*);;日志 (*.log *.txt *.out *.err);;配置 (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)</translation>
+    </message>
+    <message>
+        <source>Choose the log or config of a run; both together if you have them</source>
+        <translation>选择一次运行的日志或配置；两者都有就一起选</translation>
     </message>
 </context>
 <context>
@@ -4493,6 +4654,81 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Choose GPU ▾</source>
         <translation>选择 GPU ▾</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::HistoryPanel</name>
+    <message>
+        <source>settings unknown</source>
+        <translation>设置未知</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>没有改变</translation>
+    </message>
+    <message>
+        <source>Add the run that is open; then change one thing, run it and add it again.
+Each run stands beside the one before, with what changed and what it did.</source>
+        <translation>先添加打开的运行；然后只改一项，运行后再添加。
+每次运行都与前一次对照，列出改了什么、有什么影响。</translation>
+    </message>
+    <message>
+        <source>Add current run</source>
+        <translation>添加当前运行</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Changed</source>
+        <translation>改变</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Step time, s</source>
+        <translation>单步时间（秒）</translation>
+    </message>
+    <message>
+        <source>Tokens/s</source>
+        <translation>Tokens/s</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>结论</translation>
+    </message>
+    <message>
+        <source>The runs in order</source>
+        <translation>按顺序排列的运行</translation>
+    </message>
+    <message>
+        <source>The reference that all others are measured by</source>
+        <translation>其他运行以它为参照</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n run(s)</source>
+        <translation>
+            <numerusform>%n 次运行</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1, figures against %2</source>
+        <translation>%1，数值与 %2 对照</translation>
+    </message>
+    <message>
+        <source>%1, each against the one before</source>
+        <translation>%1，各与前一次对照</translation>
     </message>
 </context>
 <context>
@@ -4861,6 +5097,10 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
         <source>Cal&amp;ibration</source>
         <translation>校准(&amp;I)</translation>
     </message>
+    <message>
+        <source>Run &amp;history</source>
+        <translation>运行历史(&amp;H)</translation>
+    </message>
 </context>
 <context>
     <name>headroom::MessageBar</name>
@@ -4984,6 +5224,17 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
     <message>
         <source>vocabulary %1</source>
         <translation>词表 %1</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::OverlayPlot</name>
+    <message>
+        <source>Neither run tells about it</source>
+        <translation>两次运行都没有这项数据</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
     </message>
 </context>
 <context>
@@ -5482,6 +5733,60 @@ Open the logs of a run to compare its ranks.</source>
     <message>
         <source>This part of every layer is computed again instead of kept</source>
         <translation>每层的这一部分不保存，而是重新计算</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::StagePairsChart</name>
+    <message>
+        <source>Peak of each stage</source>
+        <translation>各级的峰值</translation>
+    </message>
+    <message>
+        <source>left %1, right %2</source>
+        <translation>左 %1，右 %2</translation>
+    </message>
+    <message>
+        <source>bars %1, marks %2</source>
+        <translation>柱 %1，标记 %2</translation>
+    </message>
+    <message>
+        <source>Allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>Measured</source>
+        <translation>实测</translation>
+    </message>
+    <message>
+        <source>Measured on some stage</source>
+        <translation>在某一级实测</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::StagePairsPlot</name>
+    <message>
+        <source>stage %1</source>
+        <translation>第 %1 级</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>measured, allocated</source>
+        <translation>实测，已分配</translation>
+    </message>
+    <message>
+        <source>measured on some stage</source>
+        <translation>在某一级实测</translation>
     </message>
 </context>
 <context>

@@ -2,17 +2,21 @@
 //
 // window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE]: every tab of the window with a sample open, as it
 // comes and enlarged, to be looked at.
+#include "panels/compare_panel.h"
 #include "theme/theme.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
+#include "window/history_commands.h"
 #include "window/language.h"
 #include "window/main_window.h"
 #include "window/workbench.h"
 #include "workspace/library.h"
+#include "workspace/run_history.h"
 #include "workspace/workspace.h"
 
 #include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QDir>
 #include <QStandardPaths>
 #include <QTabWidget>
@@ -32,6 +36,37 @@ QString writeLosses(const QDir& folder, const QString& name, double drift)
         }
     }
     return file.fileName();
+}
+
+/// The views of the tab Compare: two logs, two plans, a log with a plan, and a history.
+void takeComparisons(MainWindow& window, const QDir& folder, const QString& kind)
+{
+    const QDir samples(QStringLiteral(HEADROOM_SAMPLES));
+    const auto sample = [&](const char* name) { return samples.filePath(QString::fromLatin1(name)); };
+    ComparePanel& panel = *window.workbench().compare();
+    const auto take = [&](const char* name) {
+        QTest::qWait(700);
+        window.grab().save(folder.filePath(kind + u'-' + QString::fromLatin1(name) + QStringLiteral(".png")));
+    };
+    window.workbench().compareRuns({sample("llama2-7b-optimizer.log"), sample("llama2-7b-optimizer.yaml")});
+    (void)QTest::qWaitFor([&panel] { return !panel.isBusy(); });
+    panel.showView(ComparePanel::View::Chart);
+    take("logs");
+    panel.showQuantity(ComparedQuantity::StepTime);
+    take("times");
+    window.workbench().compareRuns({sample("llama2-7b-optimizer.yaml")});
+    (void)QTest::qWaitFor([&panel] { return !panel.isBusy() && panel.quantities()->count() == 1; });
+    take("plans");
+    RunHistory& history = window.workbench().history();
+    while (!history.runs().empty()) {
+        history.remove(0);
+    }
+    window.runs().addCurrent();
+    for (const char* name : {"llama3-8b-oom.yaml", "llama2-7b-optimizer.log", "qwen2.5-7b-recompute-off.log"}) {
+        window.runs().addFiles({sample(name)});
+        (void)QTest::qWaitFor([&window] { return !window.runs().isBusy(); }, 20000);
+    }
+    take("history");
 }
 
 } // namespace
@@ -66,6 +101,7 @@ int main(int argc, char** argv)
             QTest::qWait(700);
             window.grab().save(folder.filePath(kind + QStringLiteral("%1.png").arg(i)));
         }
+        takeComparisons(window, folder, kind);
         window.actions()[Command::EnlargeDetails]->trigger();
     }
     return 0;

@@ -5,6 +5,7 @@
 #include "panels/finding_list.h"
 #include "panels/styled.h"
 #include "workspace/wording.h"
+#include "workspace/workspace.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -55,8 +56,9 @@ QString figuresOf(const LossComparison& comparison)
 
 } // namespace
 
-LossPanel::LossPanel(QWidget* parent)
+LossPanel::LossPanel(const Workspace& workspace, QWidget* parent)
     : QWidget(parent)
+    , m_workspace(workspace)
     , m_sentence(makeLabel({}, "strong", this))
     , m_figures(makeLabel({}, "muted", this))
     , m_chart(new LossChart(this))
@@ -82,17 +84,18 @@ QWidget* LossPanel::makePage()
     QPushButton* others = makeLink(tr("Other files…"), page);
     auto* line = new QHBoxLayout;
     line->setContentsMargins(14, 4, 8, 0);
-    m_sentence->setWordWrap(true);
-    m_figures->setWordWrap(true);
-    line->addWidget(m_sentence, 1);
-    line->addWidget(m_figures, 2);
+    m_figures->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    line->setSpacing(12);
+    line->addWidget(m_sentence);
+    line->addWidget(m_figures, 1);
     line->addWidget(others);
     auto* splitter = new QSplitter(Qt::Horizontal, page);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(m_chart);
     splitter->addWidget(m_findings);
-    splitter->setStretchFactor(0, 2);
-    splitter->setStretchFactor(1, 1);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    splitter->setSizes({600, 400});
     auto* layout = new QVBoxLayout(page);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -108,7 +111,8 @@ void LossPanel::compare(const QString& first, const QString& second)
     if (m_stack->currentIndex() == 0) {
         m_empty->setText(tr("Reading the losses…"));
     }
-    m_watcher.setFuture(compareLossFiles(toPath(first), toPath(second)));
+    m_watcher.setFuture(
+        compareLossFiles(toPath(first), toPath(second), std::make_shared<const Library>(m_workspace.library())));
     setInUse(true);
 }
 
@@ -135,6 +139,7 @@ void LossPanel::take()
     }
     const LossAnswer answer = m_watcher.result();
     if (*answer) {
+        m_answer = answer;
         showReport(**answer);
     } else {
         showNothing(translated(answer->error()));
@@ -153,7 +158,14 @@ void LossPanel::showReport(const LossReport& report)
     m_chart->setCurves(std::move(curves));
     m_sentence->setText(translated(titleOf(comparison.verdict)));
     m_figures->setText(figuresOf(comparison));
-    std::vector<Finding> findings = report.findings;
+    m_figures->setToolTip(m_figures->text()); // where the line has no room for it
+    showFindings(report);
+    m_stack->setCurrentIndex(1);
+}
+
+void LossPanel::showFindings(const LossReport& report)
+{
+    std::vector<Finding> findings = findingsOf(report, m_plans);
     if (!report.problems.empty()) {
         const Problem& problem = report.problems.front();
         Finding finding;
@@ -164,11 +176,19 @@ void LossPanel::showReport(const LossReport& report)
         findings.push_back(std::move(finding));
     }
     m_findings->setFindings(findings);
-    m_stack->setCurrentIndex(1);
+}
+
+void LossPanel::setPlans(LossPlans plans)
+{
+    m_plans = std::move(plans);
+    if (m_answer) {
+        showFindings(**m_answer);
+    }
 }
 
 void LossPanel::showNothing(const QString& reason)
 {
+    m_answer.reset();
     m_chart->setCurves(nullptr);
     m_findings->setFindings({});
     m_empty->setText(reason);

@@ -14,6 +14,7 @@ namespace headroom {
 
 class FindingList;
 class LossChart;
+class Workspace;
 
 /// Whether the losses of two runs agree: the verdict, both losses with their difference, and what to look at.
 class LossPanel : public QWidget
@@ -21,10 +22,12 @@ class LossPanel : public QWidget
     Q_OBJECT
 
 public:
-    explicit LossPanel(QWidget* parent = nullptr);
+    explicit LossPanel(const Workspace& workspace, QWidget* parent = nullptr);
 
     /// Starts again where it is comparing others; the newest files win.
     void compare(const QString& first, const QString& second);
+    /// Those of the runs, to look the causes up in; what is shown follows.
+    void setPlans(LossPlans plans);
     void clear();
     /// Something stands there, or will.
     [[nodiscard]] bool isInUse() const { return m_isInUse; }
@@ -43,10 +46,14 @@ private:
     [[nodiscard]] QWidget* makePage();
     void take();
     void showReport(const LossReport& report);
+    void showFindings(const LossReport& report);
     void showNothing(const QString& reason);
     void setInUse(bool inUse);
 
+    const Workspace& m_workspace;
     QFutureWatcher<LossAnswer> m_watcher;
+    LossAnswer m_answer; ///< what is shown
+    LossPlans m_plans;
     QStringList m_paths;
     QLabel* m_sentence;
     QLabel* m_figures;

@@ -57,9 +57,7 @@ void FileCommands::openPaths(const QStringList& paths)
 
 void FileCommands::chooseFiles()
 {
-    const QStringList paths = askForFiles(
-        tr("Open logs and configs"),
-        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
+    const QStringList paths = askForRun(tr("Open logs and configs"));
     if (!paths.isEmpty()) {
         openPaths(paths);
     }
@@ -75,13 +73,27 @@ QStringList FileCommands::askForFiles(const QString& title, const QString& filte
     return paths;
 }
 
+QStringList FileCommands::askForRun(const QString& title)
+{
+    return askForFiles(
+        title,
+        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
+}
+
 void FileCommands::chooseRunBefore()
 {
-    const QStringList paths = askForFiles(
-        tr("Choose the log or config of the run before; both together if you have them"),
-        tr("All files (*);;Logs (*.log *.txt *.out *.err);;Configs (*.yaml *.yml *.json *.jsonc *.toml *.sh *.py)"));
+    const QStringList paths
+        = askForRun(tr("Choose the log or config of the run before; both together if you have them"));
     if (!paths.isEmpty()) {
         emit runBeforeChosen(paths);
+    }
+}
+
+void FileCommands::chooseRunForHistory()
+{
+    const QStringList paths = askForRun(tr("Choose the log or config of a run; both together if you have them"));
+    if (!paths.isEmpty()) {
+        emit runForHistoryChosen(paths);
     }
 }
 

@@ -28,6 +28,7 @@ public:
     void chooseModel();
     void chooseModelFile();
     void chooseRunBefore();
+    void chooseRunForHistory();
     void chooseLosses();
     void exportConfig();
     void exportAs();
@@ -44,11 +45,13 @@ public:
 
 signals:
     void runBeforeChosen(const QStringList& paths);
+    void runForHistoryChosen(const QStringList& paths);
     void lossesChosen(const QString& first, const QString& second);
     void closed();
 
 private:
     [[nodiscard]] QStringList askForFiles(const QString& title, const QString& filter);
+    [[nodiscard]] QStringList askForRun(const QString& title);
     [[nodiscard]] Answer askAboutLoss();
 
     Workspace& m_workspace;

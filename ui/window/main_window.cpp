@@ -12,6 +12,7 @@
 #include "window/calibration_commands.h"
 #include "window/drop_overlay.h"
 #include "window/file_commands.h"
+#include "window/history_commands.h"
 #include "window/menus.h"
 #include "window/settings.h"
 #include "window/workbench.h"
@@ -93,6 +94,7 @@ void MainWindow::makeCentre(const std::vector<Sample>& samples)
     new CalibrationCommands(m_workspace, *m_messages, *m_actions, *this);
     m_progress = new ProgressStrip;
     m_workbench = new Workbench(m_workspace);
+    m_runs = new HistoryCommands(m_workspace, *m_workbench, *m_messages, *m_actions);
     m_start = new StartPage(*m_recent, samples);
     m_pages = new QStackedWidget;
     m_pages->addWidget(m_start);
@@ -156,6 +158,8 @@ void MainWindow::connectCommands()
     connect(actions[Command::ExportAs], &QAction::triggered, m_files, &FileCommands::exportAs);
     connect(actions[Command::CompareRuns], &QAction::triggered, m_files, &FileCommands::chooseRunBefore);
     connect(actions[Command::CompareLosses], &QAction::triggered, m_files, &FileCommands::chooseLosses);
+    connect(actions[Command::AddRunFiles], &QAction::triggered, m_files, &FileCommands::chooseRunForHistory);
+    connect(m_files, &FileCommands::runForHistoryChosen, m_runs, &HistoryCommands::addFiles);
     connect(actions[Command::SaveReport], &QAction::triggered, m_files, &FileCommands::chooseReport);
     connect(actions[Command::Reload], &QAction::triggered, &m_workspace, &Workspace::reload);
     connect(actions[Command::Quit], &QAction::triggered, this, &QWidget::close);

@@ -20,6 +20,7 @@ class Actions;
 class DropOverlay;
 class FileCommands;
 class GpuChooser;
+class HistoryCommands;
 class MessageBar;
 class ProgressStrip;
 class RecentFiles;
@@ -43,6 +44,7 @@ public:
     [[nodiscard]] Workspace& workspace() { return m_workspace; }
     [[nodiscard]] FileCommands& files() const { return *m_files; }
     [[nodiscard]] Workbench& workbench() const { return *m_workbench; }
+    [[nodiscard]] HistoryCommands& runs() const { return *m_runs; }
     [[nodiscard]] const Actions& actions() const { return *m_actions; }
     [[nodiscard]] MessageBar& messageBar() const { return *m_messages; }
     [[nodiscard]] VerdictBar& verdictBar() const { return *m_verdict; }
@@ -78,6 +80,7 @@ private:
     Actions* m_actions;
     FileCommands* m_files = nullptr;
     Workbench* m_workbench = nullptr;
+    HistoryCommands* m_runs = nullptr;
     StartPage* m_start = nullptr;
     QStackedWidget* m_pages = nullptr;
     MessageBar* m_messages = nullptr;

@@ -46,6 +46,15 @@ void Menus::addFile(const std::vector<Sample>& samples)
     file->addSeparator();
     file->addAction(m_actions[Command::CompareRuns]);
     file->addAction(m_actions[Command::CompareLosses]);
+    QMenu* history = file->addMenu(tr("Run &history"));
+    for (const Command command : {Command::ShowHistory, Command::AddRun, Command::AddRunFiles}) {
+        history->addAction(m_actions[command]);
+    }
+    history->addSeparator();
+    for (const Command command :
+         {Command::RenameRun, Command::ReferenceRun, Command::MoveRunUp, Command::MoveRunDown, Command::RemoveRun}) {
+        history->addAction(m_actions[command]);
+    }
     file->addSeparator();
     file->addAction(m_actions[Command::Export]);
     file->addAction(m_actions[Command::ExportAs]);

@@ -19,6 +19,7 @@
 #include "panels/problems_panel.h"
 #include "panels/styled.h"
 #include "panels/timeline_panel.h"
+#include "workspace/run_history.h"
 #include "workspace/view_state.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
@@ -69,6 +70,7 @@ Workbench::Workbench(Workspace& workspace, QWidget* parent)
     : QMainWindow(parent)
     , m_workspace(workspace)
     , m_view(new ViewState(this))
+    , m_history(new RunHistory(this))
     , m_knobs(new KnobsPanel(workspace))
     , m_findings(new FindingsPanel(workspace))
 {
@@ -138,8 +140,8 @@ void Workbench::makeDetails()
     m_formula = new FormulaPanel(m_workspace, *m_view);
     m_plan = new PlanPanel(m_workspace);
     m_fit = new FitPanel(m_workspace);
-    m_compare = new ComparePanel(m_workspace);
-    m_loss = new LossPanel;
+    m_compare = new ComparePanel(m_workspace, *m_history);
+    m_loss = new LossPanel(m_workspace);
     m_diff = new DiffPanel(m_workspace);
     m_channels = new ChannelsPanel(m_workspace, *m_view);
     m_log = new LogPanel(m_workspace);
@@ -170,6 +172,8 @@ void Workbench::connectPanels()
     connect(m_knobs, &KnobsPanel::modelRequested, this, &Workbench::modelRequested);
     connect(m_compare, &ComparePanel::filesRequested, this, &Workbench::runRequested);
     connect(m_compare, &ComparePanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_compare, &ComparePanel::beforeChanged, this, &Workbench::lookUpLossCauses);
+    connect(&m_workspace, &Workspace::documentsChanged, this, &Workbench::lookUpLossCauses);
     connect(m_loss, &LossPanel::filesRequested, this, &Workbench::lossesRequested);
     connect(m_loss, &LossPanel::evidenceActivated, this, &Workbench::showPlace);
     connect(m_loss, &LossPanel::useChanged, this, &Workbench::lossesChanged);
@@ -328,6 +332,26 @@ void Workbench::compareRuns(const QStringList& before)
     m_compare->compareWith(before);
     m_detailsDock->show();
     m_tabs->setCurrentWidget(m_compare);
+}
+
+void Workbench::showHistory()
+{
+    m_detailsDock->show();
+    m_tabs->setCurrentWidget(m_compare);
+    m_compare->showView(ComparePanel::View::History);
+}
+
+/// The losses' runs are those that are compared, unless the losses come from logs with plans of their own.
+void Workbench::lookUpLossCauses()
+{
+    LossPlans plans;
+    if (const OtherRun* before = m_compare->before(); before != nullptr && before->plan) {
+        plans.first = *before->plan;
+    }
+    if (const TrainingPlan* plan = planOfOpenLog(m_workspace)) {
+        plans.second = *plan;
+    }
+    m_loss->setPlans(std::move(plans));
 }
 
 void Workbench::compareLosses(const QString& first, const QString& second)

@@ -21,6 +21,7 @@ class PeaksChart;
 class PeaksPanel;
 class PlanPanel;
 class ProblemsPanel;
+class RunHistory;
 class StagesChart;
 class TimelinePanel;
 class ViewState;
@@ -46,6 +47,7 @@ public:
     [[nodiscard]] PlanPanel* planValues() const { return m_plan; }
     [[nodiscard]] FitPanel* fit() const { return m_fit; }
     [[nodiscard]] ComparePanel* compare() const { return m_compare; }
+    [[nodiscard]] RunHistory& history() const { return *m_history; }
     [[nodiscard]] LossPanel* loss() const { return m_loss; }
     [[nodiscard]] DiffPanel* diff() const { return m_diff; }
     [[nodiscard]] ChannelsPanel* channels() const { return m_channels; }
@@ -62,6 +64,7 @@ public:
     void showFit();
     void showPlan();
     void compareRuns(const QStringList& before);
+    void showHistory();
     void compareLosses(const QString& first, const QString& second);
     /// Forgets the runs that were compared.
     void closeComparisons();
@@ -93,11 +96,13 @@ private:
     void showDocuments();
     void showDraft();
     void showTabTitles();
+    void lookUpLossCauses();
     void showRecord(qint64 record);
     void moveCursorTo(qint64 record);
 
     Workspace& m_workspace;
     ViewState* m_view;
+    RunHistory* m_history;
     PeaksChart* m_peaksChart = nullptr;
     StagesChart* m_stagesChart = nullptr;
     TimelinePanel* m_timeline = nullptr;

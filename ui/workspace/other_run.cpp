@@ -2,6 +2,7 @@
 #include "workspace/other_run.h"
 
 #include "footprint/estimate.h"
+#include "plan/fields.h"
 #include "replay/replay.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
@@ -55,23 +56,64 @@ Result<OtherRun> opened(const std::vector<std::filesystem::path>& paths, const L
         }
         run.measured = RunFigures::of(*files.log->run, files.log->summary);
         run.measured->name = run.name;
+        run.run = files.log->run;
         if (!run.plan) {
             run.plan = files.log->plan;
         }
+        if (run.plan) {
+            run.measuredStages = measuredPerStage(files.log->overview, *run.plan);
+        }
         return run;
     }
-    Footprint footprint;
-    if (auto done = estimateInstantly(*run.plan, {}, footprint); !done) {
+    run.instant.emplace();
+    if (auto done = estimateInstantly(*run.plan, {}, *run.instant); !done) {
         return tl::unexpected(std::move(done.error()));
     }
-    run.instant = RunFigures::of(footprint, run.name);
-    if (replay(*run.plan, {}, footprint)) {
-        run.exact = RunFigures::of(footprint, run.name);
+    Footprint exact = *run.instant;
+    if (replay(*run.plan, {}, exact)) {
+        run.exact = std::move(exact);
     }
     return run;
 }
 
+const TrainingPlan* pointerTo(const std::optional<TrainingPlan>& plan)
+{
+    return plan ? &*plan : nullptr;
+}
+
+RunFigures figuresOfLog(const LoadedLog& log)
+{
+    RunFigures figures = RunFigures::of(*log.run, log.summary);
+    figures.name = fileName(log.paths.front()).toStdString();
+    return figures;
+}
+
+std::string nameOfPlan(const Workspace& workspace)
+{
+    return workspace.config() != nullptr ? fileName(workspace.config()->path).toStdString()
+                                         : workspace.baselineName().toStdString();
+}
+
+/// The log of the run before, or its estimate by the engine asked for.
+ComparedSide sideOf(const OtherRun& before, bool isExact)
+{
+    if (before.measured) {
+        return {before.run, before.measuredStages, std::nullopt};
+    }
+    return {nullptr, {}, isExact ? before.exact : before.instant};
+}
+
+RunFigures figuresOf(const OtherRun& before, const ComparedSide& side)
+{
+    return before.measured ? *before.measured : RunFigures::of(*side.footprint, before.name);
+}
+
 } // namespace
+
+HistoryRun OtherRun::forHistory() const
+{
+    return {figuresOf(*this, sideOf(*this, exact.has_value())), plan};
+}
 
 QFuture<OtherRunAnswer> openOtherRun(const std::vector<std::filesystem::path>& paths,
                                      std::shared_ptr<const Library> library, TrainingPlan open)
@@ -81,35 +123,59 @@ QFuture<OtherRunAnswer> openOtherRun(const std::vector<std::filesystem::path>& p
     });
 }
 
-Result<RunComparison> compareWith(const OtherRun& before, const Workspace& after)
+const TrainingPlan* planOfOpenLog(const Workspace& workspace)
 {
-    const TrainingPlan* planBefore = before.plan ? &*before.plan : nullptr;
-    const bool hasPlan = after.config() != nullptr || after.model() != nullptr;
-    const LoadedLog* log = after.log();
-    if (log != nullptr && !log->run->isEmpty() && (before.measured || after.footprint() == nullptr)) {
-        RunFigures measured = RunFigures::of(*log->run, log->summary);
-        measured.name = fileName(log->paths.front()).toStdString();
-        const TrainingPlan* logged = log->plan ? &*log->plan : nullptr;
-        return compareRuns(before.measured ? *before.measured : *before.instant, std::move(measured), planBefore,
-                           hasPlan ? &after.original().plan : logged);
+    if (workspace.config() != nullptr || workspace.model() != nullptr) {
+        return &workspace.original().plan;
     }
-    if (after.footprint() == nullptr) {
+    const LoadedLog* log = workspace.log();
+    return log != nullptr && log->plan ? &*log->plan : nullptr;
+}
+
+Result<ComparedRuns> compareWith(const OtherRun& before, const Workspace& after)
+{
+    const TrainingPlan* planBefore = pointerTo(before.plan);
+    const LoadedLog* log = after.log();
+    const Footprint* estimate = after.footprint();
+    if (log != nullptr && !log->run->isEmpty() && (before.measured || estimate == nullptr)) {
+        ComparedRuns runs{{}, sideOf(before, before.exact.has_value()), {log->run, {}, std::nullopt}, std::nullopt};
+        if (const TrainingPlan* plan = planOfOpenLog(after)) {
+            runs.planAfter = *plan;
+            runs.after.measuredStages = measuredPerStage(log->overview, *plan);
+        }
+        runs.comparison
+            = compareRuns(figuresOf(before, runs.before), figuresOfLog(*log), planBefore, pointerTo(runs.planAfter));
+        return runs;
+    }
+    if (estimate == nullptr) {
         return failure(Text{HEADROOM_TR("core", "open a log or a config to compare with")});
     }
-    const std::string name
-        = after.config() != nullptr ? fileName(after.config()->path).toStdString() : after.baselineName().toStdString();
-    if (before.exact && after.footprint()->engine == Engine::Replay) {
-        return compareRuns(*before.exact, RunFigures::of(*after.footprint(), name), planBefore, &after.plan());
-    }
     // Figures of two engines would differ by what one of them counts and the other does not.
-    Footprint footprint = *after.footprint();
-    if (before.instant && footprint.engine == Engine::Replay) {
-        if (auto done = estimateInstantly(after.plan(), after.draft().calibration, footprint); !done) {
+    const bool isExact = estimate->engine == Engine::Replay && (before.measured || before.exact);
+    ComparedRuns runs{{}, sideOf(before, isExact), {nullptr, {}, *estimate}, after.plan()};
+    if (!isExact && estimate->engine == Engine::Replay) {
+        if (auto done = estimateInstantly(after.plan(), after.draft().calibration, *runs.after.footprint); !done) {
             return tl::unexpected(std::move(done.error()));
         }
     }
-    return compareRuns(before.measured ? *before.measured : *before.instant, RunFigures::of(footprint, name),
-                       planBefore, &after.plan());
+    runs.comparison = compareRuns(figuresOf(before, runs.before),
+                                  RunFigures::of(*runs.after.footprint, nameOfPlan(after)), planBefore, &after.plan());
+    return runs;
+}
+
+Result<HistoryRun> currentRun(const Workspace& workspace)
+{
+    const LoadedLog* log = workspace.log();
+    const bool isAsRun
+        = workspace.footprint() == nullptr || difference(workspace.plan(), workspace.original().plan).empty();
+    if (log != nullptr && !log->run->isEmpty() && isAsRun) {
+        const TrainingPlan* plan = planOfOpenLog(workspace);
+        return HistoryRun{figuresOfLog(*log), plan != nullptr ? std::optional(*plan) : std::nullopt};
+    }
+    if (workspace.footprint() == nullptr) {
+        return failure(Text{HEADROOM_TR("core", "open a log or a config first")});
+    }
+    return HistoryRun{RunFigures::of(*workspace.footprint(), nameOfPlan(workspace)), workspace.plan()};
 }
 
 } // namespace headroom
