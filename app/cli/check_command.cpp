@@ -42,6 +42,15 @@ std::string equationLine(const BatchEquation& equation)
                        number(equation.global), mark);
 }
 
+/// Most configs leave the number of GPUs to the launcher.
+std::string worldLine(const TrainingPlan& plan)
+{
+    const bool isKnown = plan.parallel.world.isKnown() || plan.parallel.dp.isKnown();
+    return isKnown
+        ? std::string{}
+        : fmt::format("the number of GPUs is not in these files; {} taken (--world N)\n", formatCount(worldSize(plan)));
+}
+
 std::string recomputeLine(const TrainingPlan& plan)
 {
     const RecomputePlan& recompute = plan.recompute;
@@ -168,7 +177,7 @@ int run(const Options& options)
                        {"findings", toJson(findings)},
                        {"problems", toJson(opened->problems)}});
     } else {
-        fmt::print("{}\n{}\n", equationLine(batchEquation(plan)), recomputeLine(plan));
+        fmt::print("{}\n{}{}\n", equationLine(batchEquation(plan)), worldLine(plan), recomputeLine(plan));
         const std::string split = splitLine(plan);
         fmt::print("{}{}\n", split, split.empty() ? "" : "\n");
         for (const std::string& file : namedFilesOf(opened->inputs.configs)) {

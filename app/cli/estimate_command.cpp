@@ -9,6 +9,7 @@
 #include "footprint/step_time.h"
 #include "footprint/tape_shape.h"
 #include "footprint/uncertainty.h"
+#include "plan/fields.h"
 #include "replay/replay.h"
 #include "units/number.h"
 
@@ -227,6 +228,19 @@ Json estimateJson(const Inputs& inputs, const Report& report)
         {"problems", toJson(inputs.problems)}};
 }
 
+/// A value that no file gives can be given here.
+int failWithWayOut(const Problem& problem)
+{
+    const int code = fail(problem);
+    const auto& arguments = problem.text.arguments;
+    if (arguments.size() == 1 && isFieldKey(arguments.front())) {
+        const bool isModel = arguments.front().starts_with("model.") && arguments.front() != "model.vocab";
+        fmt::print(stderr, "give it with --set {}=VALUE{}\n", arguments.front(),
+                   isModel ? ", or the model with --model PRESET|FILE (headroom-cli models lists the presets)" : "");
+    }
+    return code;
+}
+
 int run(const Options& options)
 {
     const Knowledge knowledge;
@@ -238,7 +252,7 @@ int run(const Options& options)
     Footprint& footprint = report.footprint;
     if (const auto done = estimatorOf(options)(inputs->plan, inputs->calibration, footprint); !done) {
         printProblems(inputs->problems);
-        return fail(done.error());
+        return failWithWayOut(done.error());
     }
     report.uncertainty = describeUncertainty(inputs->plan, inputs->calibration, footprint);
     const std::optional<Footprint> before = originalOf(options, *inputs);

@@ -95,8 +95,9 @@ Result<void> verify(const ConfigDocument& before, const ConfigDocument& after, s
     const Leaves fresh = leavesOf(after);
     for (const auto& [key, text] : intended) {
         const auto found = fresh.find(key);
-        const bool isSaid
-            = found == fresh.end() ? syntax.isSaidByAbsence(text) : meansTheSame(textOf(*found->second), text);
+        const bool isReference = text.starts_with("${") && found != fresh.end() && !found->second->sources.empty();
+        const bool isSaid = isReference
+            || (found == fresh.end() ? syntax.isSaidByAbsence(text) : meansTheSame(textOf(*found->second), text));
         if (!isSaid) {
             return failure(
                 Text{HEADROOM_TR("core", "“%1” can't be set to “%2” without rewriting more of the file"), {key, text}},

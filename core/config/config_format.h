@@ -100,6 +100,7 @@ struct ConfigFormat
     Files files;
     std::vector<NoEffect> noEffect;
     std::optional<Export> exported; ///< none: such files are changed but not made
+    bool isOverRecipe = false; ///< what it does not state comes from a program
     std::string rules; ///< the function that completes plans of this format, see format_rules.h
 };
 

@@ -310,6 +310,8 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
         format.exported = exported(entry.value);
     } else if (entry.key == "files") {
         format.files = files(entry.value);
+    } else if (entry.key == "over_recipe") {
+        format.isOverRecipe = text(entry.value) == "true";
     } else if (entry.key == "rules") {
         format.rules = text(entry.value);
         if (!isFormatRule(format.rules)) {

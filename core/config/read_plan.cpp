@@ -49,6 +49,12 @@ public:
         readDefaults();
         completePlan(m_document, m_format, m_plan, m_problems);
         readNotEstimated();
+        if (m_format.isOverRecipe) {
+            report(Severity::Note, 0,
+                   Text{HEADROOM_TR("core",
+                                    "this file changes a recipe in Python, which is not read: what the file does not "
+                                    "state, the model and its parallel sizes among it, has to be given")});
+        }
         checkReading(m_document, m_format, m_plan, m_problems);
         std::stable_sort(m_problems.begin(), m_problems.end(),
                          [](const Problem& a, const Problem& b) { return a.line < b.line; });

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace headroom {
 
@@ -141,6 +143,25 @@ std::string jsonText(std::string_view value, const ScalarPlace& place)
     return isPythonic ? std::string(value) : *flag ? "true" : "false";
 }
 
+/// A flag in the words that the file has for it: True beside False, yes beside no.
+std::string_view inWordsThere(std::string_view value, const ScalarPlace& place)
+{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> pairs{{{"True", "False"},
+                                                                                  {"TRUE", "FALSE"},
+                                                                                  {"yes", "no"},
+                                                                                  {"Yes", "No"},
+                                                                                  {"YES", "NO"},
+                                                                                  {"on", "off"},
+                                                                                  {"On", "Off"}}};
+    const bool isFlag = value == "true" || value == "false";
+    for (const auto& [on, off] : pairs) {
+        if (isFlag && place.oldStyle == ScalarStyle::Plain && (place.oldText == on || place.oldText == off)) {
+            return value == "true" ? on : off;
+        }
+    }
+    return value;
+}
+
 } // namespace
 
 bool isNullText(std::string_view text)
@@ -168,8 +189,9 @@ bool meansTheSame(std::string_view a, std::string_view b)
     return first && first == parseReal(b);
 }
 
-std::string writeScalar(std::string_view value, const ScalarPlace& place)
+std::string writeScalar(std::string_view given, const ScalarPlace& place)
 {
+    const std::string_view value = inWordsThere(given, place);
     const bool isJsonTyped = place.isJson && isJsonLiteral(value);
     if (place.oldStyle == ScalarStyle::SingleQuoted && !hasControl(value)) {
         return singleQuoted(value);

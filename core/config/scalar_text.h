@@ -18,7 +18,8 @@ struct ScalarPlace
 };
 
 /// `value` as it has to be written there: in the quotes that were there, otherwise plain unless a YAML reader would
-/// take that for something else (yes, 010, "a: b", "#x", an empty text).
+/// take that for something else (yes, 010, "a: b", "#x", an empty text). A flag is written in the words that stood
+/// there.
 [[nodiscard]] std::string writeScalar(std::string_view value, const ScalarPlace& place);
 /// A key of the mapping, plain or in double quotes.
 [[nodiscard]] std::string writeKey(std::string_view name, const ScalarPlace& place);

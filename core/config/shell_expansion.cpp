@@ -113,7 +113,7 @@ ShellValue ShellExpander::through(const std::string& name, const ShellValue& val
 /// The values an array parameter stands for; one for other parameters.
 std::vector<ShellValue> ShellExpander::items(const ShellPart& part)
 {
-    const bool isWhole = part.index == "@" || part.index == "*";
+    const bool isWhole = part.index == "@" || part.index == "*" || part.text == "@" || part.text == "*";
     const auto variable = m_variables.find(part.text);
     if (!isWhole || variable == m_variables.end() || !part.operation.empty() || m_bytes > maxExpandedBytes) {
         return {parameter(part)};

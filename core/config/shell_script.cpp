@@ -4,6 +4,7 @@
 #include "config/shell_condition.h"
 #include "config/shell_expansion.h"
 #include "config/shell_lexer.h"
+#include "units/number.h"
 
 #include <algorithm>
 
@@ -12,6 +13,8 @@ namespace headroom {
 namespace {
 
 using Kind = ShellToken::Kind;
+
+constexpr std::int64_t maxParameters = 1024;
 
 class Interpreter
 {
@@ -34,6 +37,8 @@ private:
     void set(const std::string& name, std::vector<ShellValue> items, bool isArray, bool isAppended);
     void execute();
     void addCommand(std::vector<ShellField> fields);
+    void setParameters(const std::vector<ShellField>& fields, std::size_t first);
+    void shiftParameters(std::size_t count);
 
     std::string_view m_script;
     ShellLexer m_lexer;
@@ -207,6 +212,38 @@ void Interpreter::execute()
     }
 }
 
+/// set -- WORD…: the positional parameters from here on. Where the branch may not be taken, nobody knows them.
+void Interpreter::setParameters(const std::vector<ShellField>& fields, std::size_t first)
+{
+    std::vector<ShellValue> items;
+    for (std::size_t i = first; i < fields.size() && items.size() < std::size_t{maxParameters}; ++i) {
+        items.push_back(fields[i].pieces);
+    }
+    auto& variables = m_result.variables;
+    std::erase_if(variables, [](const auto& variable) { return isPositional(variable.first); });
+    if (m_branches.isUncertain()) {
+        return;
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        variables[std::to_string(i + 1)] = {{items[i]}, false, false};
+    }
+    variables["#"] = {{{{std::to_string(items.size()), 0, 0, '\0', true}}}, false, false};
+    variables["@"] = variables["*"] = {std::move(items), true, false};
+}
+
+void Interpreter::shiftParameters(std::size_t count)
+{
+    const auto all = m_result.variables.find("@");
+    if (all == m_result.variables.end()) {
+        return; // those of the command line, which are not known anyway
+    }
+    std::vector<ShellField> rest;
+    for (std::size_t i = std::min(count, all->second.items.size()); i < all->second.items.size(); ++i) {
+        rest.push_back({all->second.items[i]});
+    }
+    setParameters(rest, 0);
+}
+
 /// A command as its words are after expansion; the command line in a string instead of the shell that runs it.
 void Interpreter::addCommand(std::vector<ShellField> fields)
 {
@@ -217,6 +254,13 @@ void Interpreter::addCommand(std::vector<ShellField> fields)
         areKnown = areKnown && field.isKnown();
     }
     m_branches.test(texts, areKnown);
+    if (texts[0] == "set" && texts.size() > 1 && texts[1] == "--") {
+        return setParameters(fields, 2);
+    }
+    if (texts[0] == "shift") {
+        return shiftParameters(static_cast<std::size_t>(
+            std::clamp<std::int64_t>(texts.size() > 1 ? parseInteger(texts[1]).value_or(1) : 1, 0, maxParameters)));
+    }
     if (texts[0] == "eval") {
         m_result.commands.push_back(splitAgain(fields, 1));
         return;
@@ -233,6 +277,11 @@ void Interpreter::addCommand(std::vector<ShellField> fields)
 }
 
 } // namespace
+
+bool isPositional(std::string_view name)
+{
+    return name == "@" || name == "*" || name == "#" || (!name.empty() && name.front() >= '0' && name.front() <= '9');
+}
 
 ShellScript interpretShell(std::string_view text)
 {

@@ -52,7 +52,11 @@ struct ShellScript
 
 /// Walks the script once, without running anything: assignments, arrays and options in strings are followed; of
 /// branches whose conditions are known the right one, of others all, so that a variable with several values is not
-/// known. Positional parameters, the environment and command substitutions are not known. Expansion ends at 256 KiB.
+/// known. Positional parameters are known once `set --` has set them; those of the command line, the environment and
+/// command substitutions are not. Expansion ends at 256 KiB.
 [[nodiscard]] ShellScript interpretShell(std::string_view text);
+
+/// $1, $@, $*
+[[nodiscard]] bool isPositional(std::string_view name);
 
 } // namespace headroom

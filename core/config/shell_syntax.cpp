@@ -2,6 +2,7 @@
 #include "config/config_syntax.h"
 #include "config/flag_splice.h"
 #include "config/key_path.h"
+#include "config/shell_expansion.h"
 #include "config/shell_script.h"
 #include "units/number.h"
 
@@ -24,6 +25,14 @@ bool isFlag(const ShellField& field)
 bool isScript(const ShellField& field)
 {
     return field.text().ends_with(".py");
+}
+
+/// Words that only the running shell knows, such as "$@" and $EXTRA_ARGS: they may be options.
+bool isOpen(const ShellField& field)
+{
+    return field.pieces.size() == 1 && !field.pieces.front().isKnown
+        && (field.pieces.front().quote == '\0' || field.text() == "$@" || field.text() == "${@}"
+            || field.text().ends_with("[@]}"));
 }
 
 std::size_t flagCount(const std::vector<ShellField>& command)
@@ -61,6 +70,7 @@ private:
     std::size_t readFlag(const std::vector<ShellField>& command, std::size_t at);
     void readScript(const ShellField& field);
     void readBatchOptions();
+    void reportOpen(const ShellField& field);
     [[nodiscard]] FlagValue settingOf(const ShellField& field, std::string key, std::size_t skip = 0) const;
     void add(FlagPlace place, std::vector<FlagValue> settings);
 
@@ -78,13 +88,20 @@ private:
 /// A field as a setting; `skip` characters of it belong to something else.
 FlagValue ShellReader::settingOf(const ShellField& field, std::string key, std::size_t skip) const
 {
+    // "--name=" may stand outside the quotes of the value.
+    ShellField value = field;
+    while (skip > 0 && value.pieces.size() > 1 && value.pieces.front().text.size() <= skip
+           && value.pieces.front().quote != value.pieces[1].quote) {
+        skip -= value.pieces.front().text.size();
+        value.pieces.erase(value.pieces.begin());
+    }
     FlagValue setting;
     setting.key = std::move(key);
-    setting.text = field.text().substr(skip);
+    setting.text = value.text().substr(skip);
     setting.isKnown = field.isKnown();
-    const bool isWhole = field.isPlaced() && (skip == 0 || field.pieces.front().text.size() >= skip);
-    setting.begin = isWhole ? field.begin() + skip : FlagPlace::nowhere;
-    setting.end = isWhole ? field.end() : FlagPlace::nowhere;
+    const bool isWhole = value.isPlaced() && (skip == 0 || value.pieces.front().text.size() >= skip);
+    setting.begin = isWhole ? value.begin() + skip : FlagPlace::nowhere;
+    setting.end = isWhole ? value.end() : FlagPlace::nowhere;
     setting.line = lineOf(isWhole ? setting.begin : field.begin());
     const char quote = field.pieces.back().quote;
     setting.style = quote == '"' ? ScalarStyle::DoubleQuoted
@@ -110,8 +127,9 @@ void ShellReader::readVariables()
         return text.starts_with('-') || text.find_first_of(" \t\n") != std::string::npos;
     };
     for (const auto& [name, variable] : m_script.variables) {
-        const bool isSetting = !variable.isArray && variable.isScalarSetting && variable.items.size() == 1
-            && !variable.items.front().empty() && !isOptions(ShellField{variable.items.front()}.text());
+        const bool isSetting = !isPositional(name) && !variable.isArray && variable.isScalarSetting
+            && variable.items.size() == 1 && !variable.items.front().empty()
+            && (!isKnown(variable.items.front()) || !isOptions(textOf(variable.items.front())));
         if (isSetting) {
             m_definitions.insert(name);
         }
@@ -194,6 +212,15 @@ void ShellReader::add(FlagPlace place, std::vector<FlagValue> settings)
     m_syntax->places.push_back(std::move(place));
 }
 
+void ShellReader::reportOpen(const ShellField& field)
+{
+    m_problems.push_back({Severity::Note, m_name, lineOf(field.begin()),
+                          Text{HEADROOM_TR("core",
+                                           "“%1” is known only when the script runs: options in it are not seen here, "
+                                           "and would win over those before it"),
+                               {field.text()}}});
+}
+
 /// One flag with its values; where the next begins.
 std::size_t ShellReader::readFlag(const std::vector<ShellField>& command, std::size_t at)
 {
@@ -217,6 +244,13 @@ std::size_t ShellReader::readFlag(const std::vector<ShellField>& command, std::s
     while (end < command.size() && !isFlag(command[end]) && (m_hasScript || !isScript(command[end]))) {
         ++end;
     }
+    const std::size_t next = end;
+    while (end > at + 2 && isOpen(command[end - 1])) {
+        --end; // options of their own rather than further values
+    }
+    for (std::size_t i = end; i < next; ++i) {
+        reportOpen(command[i]);
+    }
     for (std::size_t i = at + 1; i < end; ++i) {
         const bool isOne = end == at + 2;
         settings.push_back(settingOf(command[i], isOne ? place.key : elementKey(place.key, i - at - 1)));
@@ -229,7 +263,7 @@ std::size_t ShellReader::readFlag(const std::vector<ShellField>& command, std::s
         settings.push_back(std::move(bare));
     }
     add(std::move(place), std::move(settings));
-    return end;
+    return next;
 }
 
 void ShellReader::readCommand(const std::vector<ShellField>& command)
@@ -241,6 +275,8 @@ void ShellReader::readCommand(const std::vector<ShellField>& command)
         }
         if (!m_hasScript && isScript(command[at])) {
             readScript(command[at]);
+        } else if (at > 0 && isOpen(command[at])) {
+            reportOpen(command[at]);
         }
         ++at;
     }

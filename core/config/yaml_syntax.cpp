@@ -2,9 +2,11 @@
 #include "config/config_splice.h"
 #include "config/config_syntax.h"
 #include "config/effective_settings.h"
+#include "config/yaml_interpolation.h"
 #include "config/yaml_tree.h"
 
 #include <algorithm>
+#include <map>
 
 namespace headroom {
 
@@ -90,22 +92,39 @@ std::string withoutJsonComments(const std::string& bytes)
 class YamlSyntax final : public ConfigSyntax
 {
 public:
-    YamlSyntax(YamlTree tree, std::string readable)
+    YamlSyntax(YamlTree tree, std::string readable, std::map<std::string, std::string> defaults)
         : m_tree(std::move(tree))
         , m_readable(std::move(readable))
+        , m_defaults(std::move(defaults))
     {
     }
 
     [[nodiscard]] Result<std::string> spliced(const std::string& bytes, const std::string& name,
                                               const ConfigEdit& edit) const override
     {
-        return headroom::spliced(bytes, m_readable.empty() ? bytes : m_readable, m_tree, name, edit);
+        const auto written = m_defaults.find(edit.key);
+        const auto other
+            = written != m_defaults.end() && !edit.items ? withOtherDefault(written->second, edit.value) : std::nullopt;
+        return headroom::spliced(bytes, m_readable.empty() ? bytes : m_readable, m_tree, name,
+                                 other ? ConfigEdit{edit.key, *other} : edit);
     }
 
 private:
     YamlTree m_tree;
     std::string m_readable; ///< the text as parsed; empty: the bytes themselves
+    std::map<std::string, std::string> m_defaults; ///< by key: variables with a default, as they are written
 };
+
+std::map<std::string, std::string> defaultsOf(const std::vector<Setting>& settings)
+{
+    std::map<std::string, std::string> defaults;
+    for (const Setting& setting : settings) {
+        if (withOtherDefault(setting.text, {})) {
+            defaults[setting.key] = setting.text;
+        }
+    }
+    return defaults;
+}
 
 Result<void> checkRoot(const YamlTree& tree, const std::string& name)
 {
@@ -141,7 +160,8 @@ Result<SyntaxReading> readYamlSyntax(const std::string& bytes, const std::string
     if (readable == bytes) {
         readable.clear();
     }
-    reading.syntax = std::make_shared<YamlSyntax>(std::move(*tree), std::move(readable));
+    reading.syntax = std::make_shared<YamlSyntax>(std::move(*tree), std::move(readable), defaultsOf(reading.settings));
+    resolveInterpolations(reading.settings);
     return reading;
 }
 

@@ -98,7 +98,8 @@ void TestConfigDocument::settingsAreEffective_data()
     QTest::newRow("null spellings") << "a: ~\nb:\nc: null\nd: \"null\"\n"
                                     << QStringList{"1 a=~", "2 b=", "3 c=null", "4 d=null"};
     QTest::newRow("null as a key after an empty value") << "a:\nnull: 3\n" << QStringList{"1 a=", "2 \"\"=3"};
-    QTest::newRow("interpolation") << "a: ${oc.env:X,4}\n" << QStringList{"1 a=${oc.env:X,4}"};
+    QTest::newRow("interpolation") << "a: ${oc.env:X,4}\n" << QStringList{"1 a=4"};
+    QTest::newRow("interpolation without default") << "a: ${oc.env:X}\n" << QStringList{"1 a=${oc.env:X}"};
     QTest::newRow("dashes in keys") << "--num-layers: 4\n" << QStringList{"1 --num-layers=4"};
     QTest::newRow("byte order mark") << QString::fromUtf8("\xEF\xBB\xBF") + "a: 1\n" << QStringList{"1 a=1"};
     QTest::newRow("crlf") << "a: 1\r\nb:\r\n  c: x\r\n" << QStringList{"1 a=1", "3 b.c=x"};

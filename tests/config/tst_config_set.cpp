@@ -65,12 +65,15 @@ void TestConfigSet::splices_data()
     row("key with dots", "\"a.b\": 1\na: {b: 2}\n", "\"a.b\"", "3", "\"a.b\": 3\na: {b: 2}\n");
     row("key with dashes", "--num-layers: 4\n", "--num-layers", "8", "--num-layers: 8\n");
     row("not the commented-out key", "# a: 1\na: 2\n", "a", "3", "# a: 1\na: 3\n");
-    row("capital True", "a: True\n", "a", "false", "a: false\n");
+    row("capital True", "a: True\n", "a", "false", "a: False\n");
+    row("yes", "a: yes # x\n", "a", "false", "a: no # x\n");
+    row("a word beside", "a: True\n", "a", "full", "a: full\n");
     row("underscored number", "a: 10_000\n", "a", "20000", "a: 20000\n");
     row("the same word elsewhere", "a: 2\nb: 2\n", "b", "3", "a: 2\nb: 3\n");
     row("duplicate: the last", "a: 1\nb: 2\na: 3 # here\n", "a", "4", "a: 1\nb: 2\na: 4 # here\n");
-    row("interpolation", "a: ${oc.env:PP,1} # set by the launcher\n", "a", "4", "a: 4 # set by the launcher\n");
-    row("interpolation with default", "a: ${PRIMUS_TP:1}\n", "a", "2", "a: 2\n");
+    row("interpolation", "a: ${oc.env:PP,1} # set by the launcher\n", "a", "4", "a: ${oc.env:PP,4} # set by the launcher\n");
+    row("interpolation with default", "a: ${PRIMUS_TP:1}\n", "a", "2", "a: ${PRIMUS_TP:2}\n");
+    row("interpolation without", "a: ${oc.env:PP}\n", "a", "2", "a: 2\n");
     row("anchor stays", "a: &x 1\n", "a", "2", "a: &x 2\n");
     row("tag stays", "a: !!int 1\n", "a", "2", "a: !!int 2\n");
     row("folded plain text", "a: one\n  two\nb: 1\n", "a", "three", "a: three\nb: 1\n");

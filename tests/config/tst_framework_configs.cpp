@@ -130,7 +130,7 @@ void TestFrameworkConfigs::corpus_data()
         "model.padded_vocab=100352, model.tied_embeddings=false, batch.global=2048, batch.micro=2, batch.seq=4096, "
         "attention.impl=flash, precision.reduce=fp32");
     row("primus-yaml__Primus__exp_pretrain.yaml", "megatron-wrappers",
-        "batch.micro=1, batch.global=16, batch.seq=, parallel.tp=, parallel.pp=");
+        "batch.micro=1, batch.global=16, batch.seq=4096, parallel.tp=1, parallel.pp=1, parallel.ep=1");
     row("megatron-test-yaml__Megatron-LM__model_config.yaml", "megatron-args",
         "model.layers=32, model.hidden=3072, model.ffn=8192, batch.micro=2, batch.global=2, parallel.tp=1, "
         "parallel.pp=1, "
