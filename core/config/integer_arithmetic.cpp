@@ -141,4 +141,14 @@ std::optional<std::int64_t> evaluateIntegers(std::string_view expression, bool h
     return Expression(expression, hasExactDivision).read();
 }
 
+std::optional<double> ratioOf(std::string_view expression)
+{
+    const std::size_t slash = expression.find('/');
+    if (slash == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto above = parseReal(expression.substr(0, slash)), below = parseReal(expression.substr(slash + 1));
+    return above && below && *below != 0 ? std::optional(*above / *below) : std::nullopt;
+}
+
 } // namespace headroom

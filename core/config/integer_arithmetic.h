@@ -11,4 +11,7 @@ namespace headroom {
 /// anything else, a division by zero or that leaves a rest (by /, where `hasExactDivision`), and what leaves 64 bits.
 [[nodiscard]] std::optional<std::int64_t> evaluateIntegers(std::string_view expression, bool hasExactDivision);
 
+/// 8 / 3, the one division that configs are full of.
+[[nodiscard]] std::optional<double> ratioOf(std::string_view expression);
+
 } // namespace headroom

@@ -169,17 +169,6 @@ std::optional<FlagValue> PythonReader::simpleValue(std::size_t begin, std::size_
     return result;
 }
 
-/// 8 / 3, the one division that configs are full of.
-std::optional<double> ratioOf(std::string_view expression)
-{
-    const std::size_t slash = expression.find('/');
-    if (slash == std::string_view::npos) {
-        return std::nullopt;
-    }
-    const auto above = parseReal(expression.substr(0, slash)), below = parseReal(expression.substr(slash + 1));
-    return above && below && *below != 0 ? std::optional(*above / *below) : std::nullopt;
-}
-
 /// 8 * 2048, with names put in.
 std::optional<FlagValue> PythonReader::arithmetic(std::size_t begin, std::size_t end) const
 {

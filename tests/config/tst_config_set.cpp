@@ -71,7 +71,8 @@ void TestConfigSet::splices_data()
     row("underscored number", "a: 10_000\n", "a", "20000", "a: 20000\n");
     row("the same word elsewhere", "a: 2\nb: 2\n", "b", "3", "a: 2\nb: 3\n");
     row("duplicate: the last", "a: 1\nb: 2\na: 3 # here\n", "a", "4", "a: 1\nb: 2\na: 4 # here\n");
-    row("interpolation", "a: ${oc.env:PP,1} # set by the launcher\n", "a", "4", "a: ${oc.env:PP,4} # set by the launcher\n");
+    row("interpolation", "a: ${oc.env:PP,1} # set by the launcher\n", "a", "4",
+        "a: ${oc.env:PP,4} # set by the launcher\n");
     row("interpolation with default", "a: ${PRIMUS_TP:1}\n", "a", "2", "a: ${PRIMUS_TP:2}\n");
     row("interpolation without", "a: ${oc.env:PP}\n", "a", "2", "a: 2\n");
     row("anchor stays", "a: &x 1\n", "a", "2", "a: &x 2\n");

@@ -157,6 +157,10 @@ void PlanValuesTest::exportsInAnotherFormat()
     QVERIFY2(dialog.preview()->toPlainText().contains(QStringLiteral("--micro-batch-size 1")),
              qPrintable(dialog.preview()->toPlainText()));
     QVERIFY(dialog.pathEdit()->text().endsWith(QStringLiteral("train.megatron-args.sh")));
+    // The config names no optimizer; --optimizer is adam unless it is given (megatron/training/arguments.py).
+    QVERIFY2(dialog.assumed()->toPlainText().contains(QStringLiteral("optimizer.name = adam")),
+             qPrintable(dialog.assumed()->toPlainText()));
+    QVERIFY(dialog.assumed()->isVisibleTo(&dialog));
     QTest::mouseClick(dialog.saveButton(), Qt::LeftButton);
     QCOMPARE(dialog.result(), static_cast<int>(QDialog::Accepted));
     QVERIFY(WindowFixture::read(pathText(dialog.savedPath())).startsWith("#!/bin/bash\n"));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE]: every tab of the window with a sample open, as it
-// comes and enlarged, to be looked at.
+// comes and enlarged, and the dialog of exports, to be looked at.
+#include "dialogs/export_as_dialog.h"
 #include "panels/compare_panel.h"
 #include "theme/theme.h"
 #include "window/actions.h"
@@ -103,6 +104,13 @@ int main(int argc, char** argv)
         }
         takeComparisons(window, folder, kind);
         window.actions()[Command::EnlargeDetails]->trigger();
+    }
+    ExportAsDialog dialog(window.workspace());
+    dialog.show();
+    for (int i = 0; i < dialog.format()->count(); ++i) {
+        dialog.format()->setCurrentIndex(i);
+        QTest::qWait(200);
+        dialog.grab().save(folder.filePath(QStringLiteral("export%1.png").arg(i)));
     }
     return 0;
 }

@@ -35,6 +35,7 @@ QPlainTextEdit* makeText(QWidget* parent, const QString& name, const QString& ac
     return text;
 }
 
+/// With what the file means instead, where it means something else.
 QString omissionText(const FieldDifference& field)
 {
     const QString value = QStringLiteral("%1 = %2").arg(toQString(field.key), toQString(field.before));
@@ -51,6 +52,8 @@ ExportAsDialog::ExportAsDialog(Workspace& workspace, QWidget* parent)
     , m_preview(makeText(this, QStringLiteral("exportPreview"), tr("The new file")))
     , m_omittedTitle(makeLabel({}, "strong", this))
     , m_omitted(makeText(this, QStringLiteral("exportOmitted"), tr("What the format can’t say")))
+    , m_assumedTitle(makeLabel(tr("What the file means where the plan says nothing:"), "strong", this))
+    , m_assumed(makeText(this, QStringLiteral("exportAssumed"), tr("What the file means where the plan says nothing")))
     , m_path(new QLineEdit(this))
     , m_note(makeLabel({}, "error", this))
     , m_save(new QPushButton(tr("&Export"), this))
@@ -81,8 +84,11 @@ ExportAsDialog::ExportAsDialog(Workspace& workspace, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(formatLine);
     layout->addWidget(m_preview, 3);
+    // One below the other: a translated title is as wide as a column.
     layout->addWidget(m_omittedTitle);
     layout->addWidget(m_omitted, 1);
+    layout->addWidget(m_assumedTitle);
+    layout->addWidget(m_assumed, 1);
     layout->addLayout(pathLine);
     layout->addWidget(m_note);
     layout->addWidget(buttons);
@@ -122,6 +128,13 @@ void ExportAsDialog::write()
                                               : tr("What the format can’t say:"));
     m_omitted->setVisible(!omitted.isEmpty());
     m_omitted->setPlainText(omitted.join(QLatin1Char('\n')));
+    QStringList assumed;
+    for (const FieldDifference& field : m_export->assumed) {
+        assumed << QStringLiteral("%1 = %2").arg(toQString(field.key), toQString(field.before));
+    }
+    m_assumedTitle->setVisible(!assumed.isEmpty());
+    m_assumed->setVisible(!assumed.isEmpty());
+    m_assumed->setPlainText(assumed.join(QLatin1Char('\n')));
     m_path->setText(pathText(config->path.parent_path() / m_export->name));
     showReason({});
 }

@@ -18,7 +18,7 @@ namespace headroom {
 
 class Workspace;
 
-/// The plan as it stands in another format: the new file, and what it can't say.
+/// The plan as it stands in another format: the new file, what it can't say, and what it means without being told.
 class ExportAsDialog : public QDialog
 {
     Q_OBJECT
@@ -31,6 +31,7 @@ public:
     [[nodiscard]] QLineEdit* pathEdit() const { return m_path; }
     [[nodiscard]] QPlainTextEdit* preview() const { return m_preview; }
     [[nodiscard]] QPlainTextEdit* omitted() const { return m_omitted; }
+    [[nodiscard]] QPlainTextEdit* assumed() const { return m_assumed; }
     [[nodiscard]] QPushButton* saveButton() const { return m_save; }
 
 private:
@@ -44,6 +45,8 @@ private:
     QPlainTextEdit* m_preview;
     QLabel* m_omittedTitle;
     QPlainTextEdit* m_omitted;
+    QLabel* m_assumedTitle;
+    QPlainTextEdit* m_assumed;
     QLineEdit* m_path;
     QLabel* m_note;
     QPushButton* m_save;
