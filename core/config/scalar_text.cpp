@@ -66,8 +66,11 @@ bool isUniversal(std::string_view text)
 
 bool isJsonLiteral(std::string_view text)
 {
-    if (text == "true" || text == "false" || text == "null") {
-        return true;
+    // The last three are Python's json.
+    for (const std::string_view word : {"true", "false", "null", "Infinity", "-Infinity", "NaN"}) {
+        if (text == word) {
+            return true;
+        }
     }
     return isUniversal(text) && !text.empty()
         && (isDigit(text.front()) || (text.size() > 1 && text.front() == '-' && isDigit(text[1])))
