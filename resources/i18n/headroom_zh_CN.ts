@@ -962,6 +962,14 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>GPUs that share the experts of every layer. It must divide their number.</source>
         <translation>分担每层专家的 GPU 数。它必须整除专家数。</translation>
     </message>
+    <message>
+        <source>set %1 on the left</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>set %1 in the tab Plan</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>Verdict</name>
@@ -3800,6 +3808,14 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>open a log or a config first</source>
         <translation>请先打开日志或配置</translation>
     </message>
+    <message>
+        <source>this file changes a recipe in Python, which is not read: what the file does not state, the model and its parallel sizes among it, has to be given</source>
+        <translation>此文件修改的是一个 Python 配方，而配方不会被读取：文件未写明的内容（包括模型和并行规模）需要另行给出</translation>
+    </message>
+    <message>
+        <source>“%1” is known only when the script runs: options in it are not seen here, and would win over those before it</source>
+        <translation>“%1”只有在脚本运行时才能知道：其中的选项在此看不到，且会优先于它之前的选项</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -4245,6 +4261,14 @@ and what it did to memory and speed.</source>
         <source>%1 exists already. Overwrite it?</source>
         <translation>%1 已存在。要覆盖吗？</translation>
     </message>
+    <message>
+        <source>What the file means where the plan says nothing:</source>
+        <translation>计划未说明之处，文件的含义：</translation>
+    </message>
+    <message>
+        <source>What the file means where the plan says nothing</source>
+        <translation>计划未说明之处，文件的含义</translation>
+    </message>
 </context>
 <context>
     <name>headroom::ExportDialog</name>
@@ -4449,6 +4473,14 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Findings</source>
         <translation>诊断</translation>
+    </message>
+    <message>
+        <source>Nothing to find fault with.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Findings come with an estimate or a log.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
