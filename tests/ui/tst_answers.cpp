@@ -139,9 +139,9 @@ void AnswersTest::everyProposalFits()
         Footprint instant, exact;
         QVERIFY(estimateInstantly(workspace().plan(), {}, instant).has_value());
         QVERIFY(replay(workspace().plan(), {}, exact).has_value());
-        // The replay has the last word where little is left.
-        const bool isNarrow = instant.fullest().device.value > gib(7).value * 95 / 100 * 88 / 100;
-        QCOMPARE(shown, gibText((isNarrow ? exact : instant).fullest().device));
+        // The replay has the last word where half of what is there is taken.
+        const bool isReplayed = instant.fullest().device.value > gib(7).value * 95 / 100 / 2;
+        QCOMPARE(shown, gibText((isReplayed ? exact : instant).fullest().device));
         QVERIFY2(exact.fullest().device.value <= gib(7).value * 95 / 100,
                  qPrintable(rows.index(row, FitPanel::Change).data().toString()));
         workspace().undoStack().undo();
