@@ -671,7 +671,7 @@
     </message>
     <message>
         <source>Tokens/s</source>
-        <translation>Tokens/s</translation>
+        <translation>每秒 token 数</translation>
     </message>
     <message>
         <source>Stages</source>
@@ -683,7 +683,7 @@
     </message>
     <message>
         <source>tokens/s</source>
-        <translation>tokens/s</translation>
+        <translation>token/秒</translation>
     </message>
     <message>
         <source>Peaks of the runs</source>
@@ -4734,7 +4734,7 @@ Each run stands beside the one before, with what changed and what it did.</sourc
     </message>
     <message>
         <source>Tokens/s</source>
-        <translation>Tokens/s</translation>
+        <translation>每秒 token 数</translation>
     </message>
     <message>
         <source>Verdict</source>
