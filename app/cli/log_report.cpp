@@ -183,9 +183,6 @@ void printLogReport(const LogReport& report, const std::vector<Finding>& finding
     }
     printPeaks(report, count);
     printOutOfMemory(report);
-    for (const Text& inference : run.inferences) {
-        fmt::print("\nInferred: {}\n", inference.english());
-    }
     fmt::print("\n{}", findingsText(findings));
 }
 

@@ -44,6 +44,7 @@ constexpr std::array rules{
     KnownRule{unevenSplit, {"layers-do-not-divide"}},
     KnownRule{frozenKeepsActivations, {"frozen-keeps-activations"}},
     KnownRule{statisticsNotReset, {"statistics-not-reset"}},
+    KnownRule{inferredFromLog, {"inferred-from-log"}},
     KnownRule{growthOverSteps, {"growth-over-steps"}},
     KnownRule{oneStepFarAbove, {"one-step-far-above"}},
     KnownRule{firstStepBelow, {"first-step-below"}},

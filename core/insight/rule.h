@@ -17,6 +17,7 @@ void statisticsNotReset(const Situation& situation, std::vector<Finding>& findin
 
 // rules_pool.cpp: what the allocator holds beyond its tensors
 void reservedAboveAllocated(const Situation& situation, std::vector<Finding>& findings);
+void inferredFromLog(const Situation& situation, std::vector<Finding>& findings);
 
 // rules_batch.cpp: micro-batch, accumulation, global batch
 void globalBatchEquation(const Situation& situation, std::vector<Finding>& findings);

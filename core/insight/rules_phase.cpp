@@ -100,4 +100,19 @@ void statisticsNotReset(const Situation& situation, std::vector<Finding>& findin
     findings.push_back(std::move(finding));
 }
 
+void inferredFromLog(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.run == nullptr) {
+        return;
+    }
+    for (const Text& inference : situation.run->inferences) {
+        Finding finding;
+        finding.id = "inferred-from-log";
+        finding.severity = Severity::Note;
+        finding.title = Text{HEADROOM_TR("core", "Inferred from the log, not read in it")};
+        finding.explanation = inference;
+        findings.push_back(std::move(finding));
+    }
+}
+
 } // namespace headroom

@@ -47,12 +47,12 @@ void growthOverSteps(const Situation& situation, std::vector<Finding>& findings)
 
 void firstStepBelow(const Situation& situation, std::vector<Finding>& findings)
 {
-    if (situation.run == nullptr || situation.summary->neverFalls) {
+    if (situation.run == nullptr || situation.summary->stepPeaks.steps < 2) {
         return;
     }
     const StepPeaks& peaks = situation.summary->stepPeaks;
     const double missing = static_cast<double>(peaks.typical - peaks.first);
-    if (peaks.steps < 4 || shareOf(missing, peaks.typical) < 0.05) {
+    if (shareOf(missing, peaks.typical) < 0.05) {
         return;
     }
     Finding finding;

@@ -2,7 +2,6 @@
 #include "runlog/phase_inference.h"
 
 #include "runlog/line_format.h"
-#include "units/bytes.h"
 
 #include <algorithm>
 #include <array>
@@ -99,53 +98,11 @@ void nameThePhases(Run& run)
                           {first}});
 }
 
-/// Adam's moments appear in the first step that is not skipped, so the first report is a lower bound.
-void compareFirstSteps(Run& run)
-{
-    struct Steps
-    {
-        std::uint32_t first = 0;
-        std::int64_t firstPeak = 0, laterPeak = 0;
-        std::uint32_t later = 0;
-    };
-    std::unordered_map<std::int16_t, Steps> ranks;
-    for (std::size_t i = 0; i < run.size(); ++i) {
-        if (!run.hasAllocated(i) || run.phaseNames[run.phase[i]] != Run::wholeStep) {
-            continue;
-        }
-        const auto [entry, isNew] = ranks.try_emplace(run.rank[i], Steps{run.step[i], run.allocatedBytes[i], 0, 0});
-        Steps& steps = entry->second;
-        if (run.step[i] == steps.first) {
-            steps.firstPeak = std::max(steps.firstPeak, run.allocatedBytes[i]);
-        } else if (run.allocatedBytes[i] > steps.laterPeak) {
-            steps.laterPeak = run.allocatedBytes[i];
-            steps.later = run.step[i];
-        }
-    }
-    const auto most = std::ranges::max_element(ranks, {}, [](const auto& rank) {
-        return rank.second.laterPeak > 0 ? rank.second.laterPeak - rank.second.firstPeak : 0;
-    });
-    if (most == ranks.end() || most->second.laterPeak == 0) {
-        return;
-    }
-    const Steps& steps = most->second;
-    const std::int64_t growth = steps.laterPeak - steps.firstPeak;
-    if (growth > steps.firstPeak / 50) {
-        run.inferences.emplace_back(HEADROOM_TR("core",
-                                                "The peak grows by %1 from step %2 to step %3: the optimizer "
-                                                "creates its state at the end of the first step, so the first "
-                                                "report is a lower bound"),
-                                    std::vector<std::string>{formatGib(Bytes{growth}), std::to_string(steps.first),
-                                                             std::to_string(steps.later)});
-    }
-}
-
 } // namespace
 
 void inferPhases(Run& run)
 {
     nameThePhases(run);
-    compareFirstSteps(run);
 }
 
 } // namespace headroom

@@ -8,7 +8,6 @@ namespace headroom {
 /// Finds forward, backward and optimizer behind the names that frameworks give points of a step ("engine after
 /// backward", "post_forward"), and says so in Run::inferences. A peak that counts from the beginning of the step or of
 /// the process is a phase's only where it rose in that phase; elsewhere the record stays about the whole step.
-/// Also says when the first step peaks lower than a later one, as it does before the optimizer has its state.
 void inferPhases(Run& run);
 
 } // namespace headroom

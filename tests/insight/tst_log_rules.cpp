@@ -27,6 +27,8 @@ class TestLogRules : public QObject
 private slots:
     void logRules_data();
     void logRules();
+    void firstReportIsLower();
+    void inferencesAreMarked();
     void disagreement_data();
     void disagreement();
     void memoryOutside();
@@ -55,6 +57,11 @@ void TestLogRules::logRules_data()
     row("does not grow", flat + "f 20 b 30 o 18", "peak-in-backward", "growth-over-steps", 2);
     row("grows by next to nothing", growing(30, 0.01), "peak-in-backward", "growth-over-steps", 89);
     row("first step lower", "f 15 b 22 o 18 / " + flat + "f 20 b 30 o 18", "first-step-below", "growth-over-steps", 5);
+    row("second of two steps higher", "f 20 b 28 o 18 / f 20 b 30 o 18", "first-step-below", "growth-over-steps", 5);
+    row("two steps alike", "f 20 b 28 o 18 / f 20 b 28.1 o 18", "peak-in-backward", "first-step-below", 5);
+    row("second of two steps lower", "f 20 b 28 o 18 / f 20 b 27 o 18", "peak-in-backward", "first-step-below", 2);
+    row("running maxima, first step lower", "f 20 b 28 o 28 / f 30 b 30 o 30 / f 30 b 30 o 30", "first-step-below",
+        "peak-in-backward", 4);
     row("first step alike", flat + "f 20 b 30 o 18", "peak-in-backward", "first-step-below", 2);
     row("one long sample", flat + "f 22 b 40 o 18", "one-step-far-above", "growth-over-steps", 92);
     row("many long samples", QByteArray("f 20 b 30 o 18 / f 22 b 40 o 18 / ").repeated(20) + "f 20 b 30 o 18",
@@ -81,6 +88,53 @@ void TestLogRules::logRules()
         QCOMPARE(int(finding->evidence.front().line), line);
     }
     QVERIFY(find(findings, mustNot.toStdString()) == nullptr);
+}
+
+/// Megatron reports its memory twice: after the first step, and again when the optimizer has its state.
+void TestLogRules::firstReportIsLower()
+{
+    const auto report = [](int step, int mib) {
+        const std::string amount = std::to_string(mib);
+        return "[Rank 0] (after " + std::to_string(step)
+            + " iterations) memory (MB) | allocated: 8192.0 | max allocated: " + amount + ".0 | reserved: " + amount
+            + ".0 | max reserved: " + amount + ".0\n";
+    };
+    const auto findingsOf = [&](int later) {
+        const Run run = readLogText(report(1, 20480) + report(2, later), "train.log");
+        const RunSummary summary = summarise(run);
+        Situation situation;
+        situation.run = &run;
+        situation.summary = &summary;
+        return diagnose(situation);
+    };
+    const std::vector<Finding> findings = findingsOf(28672);
+    const Finding* const finding = find(findings, "first-step-below");
+    QVERIFY(finding != nullptr);
+    QCOMPARE(finding->title.english(), std::string("The first step peaks 8.0 GiB below the others"));
+    QVERIFY(find(findingsOf(20490), "first-step-below") == nullptr);
+}
+
+/// Phases that a log does not name are never shown without saying so.
+void TestLogRules::inferencesAreMarked()
+{
+    std::string text;
+    for (const char* point : {"Before forward", "After forward", "After backward", "After step"}) {
+        text += std::string(point) + "\nMA 1 GB         Max_MA 2 GB         CA 3 GB         Max_CA 3 GB\n";
+    }
+    const Run run = readLogText(text, "train.log");
+    const RunSummary summary = summarise(run);
+    Situation situation;
+    situation.run = &run;
+    situation.summary = &summary;
+    const std::vector<Finding> findings = diagnose(situation);
+    const Finding* const finding = find(findings, "inferred-from-log");
+    QVERIFY(finding != nullptr);
+    QVERIFY(finding->explanation.english().starts_with("Phases are inferred from points such as"));
+    const Run plain = runOf("f 20 b 30 o 18 / f 20 b 30 o 18");
+    const RunSummary plainSummary = summarise(plain);
+    situation.run = &plain;
+    situation.summary = &plainSummary;
+    QVERIFY(find(diagnose(situation), "inferred-from-log") == nullptr);
 }
 
 void TestLogRules::disagreement_data()

@@ -42,7 +42,6 @@ private slots:
     void sizesOfTensors();
     void inferredPhases();
     void cumulativeMaximum();
-    void firstStepIsLower();
 };
 
 void LogFactsTest::arguments()
@@ -349,22 +348,6 @@ void LogFactsTest::cumulativeMaximum()
     QCOMPARE(run.phaseNames[run.phase[0]], std::string("forward"));
     QCOMPARE(run.phaseNames[run.phase[1]], std::string(Run::wholeStep));
     QCOMPARE(run.phaseNames[run.phase[2]], std::string("forward"));
-}
-
-void LogFactsTest::firstStepIsLower()
-{
-    const auto line = [](int step, int maximum) {
-        return QStringLiteral(
-                   "[Rank 0] (after %1 iterations) memory (MB) | allocated: 1 | max allocated: %2 | reserved: 1 | max "
-                   "reserved: 1\n")
-            .arg(step)
-            .arg(maximum)
-            .toStdString();
-    };
-    const Run run = readLogText(line(1, 20480) + line(2, 30720), "a.log");
-    QCOMPARE(run.inferences.size(), std::size_t{1});
-    QVERIFY(run.inferences[0].english().find("10.00 GiB from step 1 to step 2") != std::string::npos);
-    QVERIFY(readLogText(line(1, 20480) + line(2, 20490), "a.log").inferences.empty());
 }
 
 QTEST_APPLESS_MAIN(LogFactsTest)
