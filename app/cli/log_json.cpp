@@ -113,6 +113,20 @@ Json numberOrNull(std::optional<double> number)
     return number && std::isfinite(*number) ? Json(*number) : Json(nullptr);
 }
 
+Json timersJson(const Run& run)
+{
+    Json timers = Json::array();
+    for (const TimerSummary& timer : summarise(run.timers)) {
+        timers.push_back({{"name", run.timerNames[timer.name]},
+                          {"count", timer.rows},
+                          {"median_seconds", timer.median},
+                          {"longest_seconds", run.timers.seconds[timer.longest]},
+                          {"step", run.timers.step[timer.longest]},
+                          {"line", run.timers.line[timer.longest]}});
+    }
+    return timers;
+}
+
 } // namespace
 
 Json logJson(const LogReport& report, const std::vector<Finding>& findings, std::size_t count)
@@ -148,6 +162,7 @@ Json logJson(const LogReport& report, const std::vector<Finding>& findings, std:
                   {"median_step_seconds", numberOrNull(report.stepSeconds)},
                   {"median_tokens_per_second", numberOrNull(report.tokensPerSecond)},
                   {"last_loss", numberOrNull(report.lastLoss)}}},
+                {"timers", timersJson(run)},
                 {"inferred", std::move(inferences)},
                 {"findings", toJson(findings)},
                 {"problem_count", run.problemCount},

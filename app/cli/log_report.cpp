@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 namespace headroom::cli {
@@ -69,6 +70,34 @@ void printPeaks(const LogReport& report, std::size_t count)
         Table reserved = recordTable();
         addRecordRow(run, *report.summary.reservedPeak, reserved);
         fmt::print("\nLargest reserved (the log has no allocated amounts)\n{}", reserved.text());
+    }
+}
+
+/// The parts of a step that take longest.
+void printTimers(const Run& run)
+{
+    constexpr std::size_t most = 8;
+    std::vector<TimerSummary> timers = summarise(run.timers);
+    std::ranges::stable_sort(timers, std::greater(), &TimerSummary::median);
+    if (timers.empty()) {
+        return;
+    }
+    Table table;
+    table.addColumn("part of a step", Table::Align::Left);
+    for (const char* title : {"median", "longest", "step", "line"}) {
+        table.addColumn(title);
+    }
+    for (std::size_t i = 0; i < std::min(most, timers.size()); ++i) {
+        const TimerSummary& timer = timers[i];
+        const auto milliseconds
+            = [](float seconds) { return fmt::format("{:.2f} ms", static_cast<double>(seconds) * 1000); };
+        table.addRow({run.timerNames[timer.name], milliseconds(timer.median),
+                      milliseconds(run.timers.seconds[timer.longest]), std::to_string(run.timers.step[timer.longest]),
+                      std::to_string(run.timers.line[timer.longest])});
+    }
+    fmt::print("\nTimes\n{}", table.text());
+    if (timers.size() > most) {
+        fmt::print("{} more are in --json.\n", timers.size() - most);
     }
 }
 
@@ -182,6 +211,7 @@ void printLogReport(const LogReport& report, const std::vector<Finding>& finding
                    run.files[report.arguments.front().file], report.arguments.front().line);
     }
     printPeaks(report, count);
+    printTimers(run);
     printOutOfMemory(report);
     fmt::print("\n{}", findingsText(findings));
 }

@@ -187,13 +187,15 @@ std::int64_t FollowedLog::beforeOpenBlock(std::int64_t end)
     const std::int64_t begin = std::max(m_end, end - blockBytes);
     const std::string_view text = m_bytes->read(begin, end - begin);
     for (const AnchorHit& hit : m_search.scan(text)) {
-        int reach = 0;
-        for (const std::uint16_t index : m_anchors.formatsOf(hit.anchor)) {
-            const LineFormat& format = m_anchors.formats().formats[index];
-            reach = std::max({reach, format.reach, format.lines - 1});
-        }
         const std::string_view rest = text.substr(hit.begin);
-        if (reach > 0 && std::ranges::count(rest, '\n') <= reach) {
+        const auto goesOn = [&](std::uint16_t index) {
+            const LineFormat& format = m_anchors.formats().formats[index];
+            const int reach = std::max(format.reach, format.lines - 1);
+            const std::string_view below = rest.substr(std::min(rest.find('\n'), rest.size()));
+            return reach > 0 && std::ranges::count(rest, '\n') <= reach
+                && (format.until.empty() || below.find(format.until) == std::string_view::npos);
+        };
+        if (std::ranges::any_of(m_anchors.formatsOf(hit.anchor), goesOn)) {
             const std::size_t feed = text.substr(0, hit.begin).rfind('\n');
             return feed == std::string_view::npos ? begin : begin + static_cast<std::int64_t>(feed) + 1;
         }

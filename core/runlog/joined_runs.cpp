@@ -89,6 +89,21 @@ void appendSteps(StepColumns& all, const StepColumns& more)
     append(all.loss, more.loss);
 }
 
+void appendTimers(Run& all, const Run& more)
+{
+    append(all.timers.step, more.timers.step);
+    append(all.timers.line, more.timers.line);
+    append(all.timers.rank, more.timers.rank);
+    append(all.timers.seconds, more.timers.seconds);
+    append(all.timers.leastSeconds, more.timers.leastSeconds);
+    std::vector<std::uint16_t> names;
+    for (const std::string& name : more.timerNames) {
+        names.push_back(TimerColumns::indexOf(name, all.timerNames));
+    }
+    std::ranges::transform(more.timers.name, std::back_inserter(all.timers.name),
+                           [&](std::uint16_t name) { return names[name]; });
+}
+
 void appendFacts(Run& all, const Run& more)
 {
     const std::size_t file = all.files.size();
@@ -118,10 +133,12 @@ void append(Run& all, const Run& more)
     for (std::size_t file = 0; file < more.files.size(); ++file) {
         all.files.push_back(more.files[file]);
         all.firstRecordOfFile.push_back(static_cast<std::int64_t>(all.size()) + more.firstRecordOfFile[file]);
+        all.firstTimerOfFile.push_back(static_cast<std::int64_t>(all.timers.size()) + more.firstTimerOfFile[file]);
         all.firstStepOfFile.push_back(static_cast<std::int64_t>(all.steps.size()) + more.firstStepOfFile[file]);
     }
     appendRecords(all, more);
     appendSteps(all.steps, more.steps);
+    appendTimers(all, more);
     appendProblems(all, more);
     all.lineCount += more.lineCount;
     all.byteCount += more.byteCount;

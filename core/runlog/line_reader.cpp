@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace headroom {
 namespace {
@@ -12,6 +14,8 @@ constexpr std::size_t longestText = 64 << 10; ///< of a line, for patterns
 constexpr int mostMatches = 4096; ///< of a format on a line
 constexpr std::size_t longestPhase = 64;
 constexpr std::size_t longestField = 4096;
+constexpr std::size_t mostTimers = 4096; ///< of a block
+constexpr std::string_view timerField = "timer_ms"; ///< in `values`: the key is the timer's name
 
 /// Kinds whose lines become records or rows of steps; the others become facts.
 bool isSeries(LineKind kind)
@@ -86,6 +90,7 @@ void LineReader::read(const LogLine& line, std::span<const std::uint16_t> format
     m_number = number;
     m_line = line.text.substr(0, longestText);
     m_draft = {};
+    m_timers.clear();
     m_phase.clear();
     for (const std::uint16_t index : formats) {
         const LineFormat& format = m_formats.formats[index];
@@ -254,7 +259,7 @@ void LineReader::readRow(const LineFormat& head, const LineFormat& row, std::str
     text = text.substr(0, longestText);
     for (int matches = 0; matches < mostMatches && m_matcher.next(row.pattern, text, from); ++matches) {
         if (isSeries(row.kind) || (isSeries(head.kind) && !row.isInner)) {
-            apply(row);
+            apply(row, distance);
         } else if (row.kind != LineKind::Phase) {
             addFact(row, distance);
         }
@@ -262,7 +267,7 @@ void LineReader::readRow(const LineFormat& head, const LineFormat& row, std::str
 }
 
 /// The fields of the match become those of the draft.
-void LineReader::apply(const LineFormat& format)
+void LineReader::apply(const LineFormat& format, std::int64_t distance)
 {
     const std::vector<FieldMatch>& found = m_matcher.found();
     const LinePattern& pattern = format.pattern;
@@ -278,7 +283,9 @@ void LineReader::apply(const LineFormat& format)
             const auto number = match == nullptr
                 ? std::nullopt
                 : fieldNumber(named, match->text, textOf(findField(pattern, found, "unit")));
-            if (number) {
+            if (number && value->rule.name == timerField) {
+                addTimer(key, *number, distance);
+            } else if (number) {
                 m_draft.set(value->rule.name, *number);
             }
         }
@@ -294,6 +301,46 @@ void LineReader::apply(const LineFormat& format)
             m_draft.set(rule.name, *number);
         }
     }
+    if (format.kind == LineKind::Timers && format.isInner) {
+        addNamedTimer(format, distance);
+    }
+}
+
+void LineReader::addTimer(std::string_view name, double milliseconds, std::int64_t distance)
+{
+    if (name.empty() || !(milliseconds >= 0) || !std::isfinite(milliseconds) || m_timers.size() >= mostTimers) {
+        return;
+    }
+    LineTimer times;
+    times.seconds = static_cast<float>(milliseconds / 1000);
+    times.distance = distance;
+    m_timers.push_back({std::string(name.substr(0, longestPhase)), times});
+}
+
+/// A time and its name, or one of a rank below the line with the name.
+void LineReader::addNamedTimer(const LineFormat& format, std::int64_t distance)
+{
+    const LinePattern& pattern = format.pattern;
+    const std::vector<FieldMatch>& found = m_matcher.found();
+    const auto numberOf = [&](std::string_view field) {
+        const FieldMatch* const match = findField(pattern, found, field);
+        return match == nullptr ? std::nullopt : fieldNumber(pattern.fields()[match->field], match->text);
+    };
+    if (const FieldMatch* const name = findField(pattern, found, "name")) {
+        m_timerName = name->text;
+    }
+    const std::optional<double> most = numberOf("max_ms");
+    const std::size_t known = m_timers.size();
+    addTimer(m_timerName, most.value_or(-1), distance);
+    if (m_timers.size() == known) {
+        return;
+    }
+    LineTimer& times = m_timers.back().times;
+    if (const std::optional<double> least = numberOf("min_ms"); least && *least >= 0 && *least <= *most) {
+        times.leastSeconds = static_cast<float>(*least / 1000);
+    }
+    const double rank = numberOf("timer_rank").value_or(-1);
+    times.rank = rank <= std::numeric_limits<std::int16_t>::max() ? static_cast<std::int32_t>(rank) : -1;
 }
 
 void LineReader::addFact(const LineFormat& format, std::int64_t distance)
@@ -319,7 +366,7 @@ void LineReader::addFact(const LineFormat& format, std::int64_t distance)
 void LineReader::flush()
 {
     LineRecord& record = m_draft.record;
-    if (!m_draft.isEmpty() && record.rank < 0) {
+    if ((!m_draft.isEmpty() || !m_timers.empty()) && record.rank < 0) {
         record.rank = std::max(rankOfPrefix(m_line), -1);
     }
     if (m_draft.capacity()) {
@@ -331,6 +378,15 @@ void LineReader::flush()
         m_sink->fact(std::move(fact));
     }
     m_draft.finish(*m_sink);
+    for (Timer& timer : m_timers) {
+        timer.times.name = timer.name;
+        timer.times.step = record.step;
+        timer.times.nearStep = record.nearStep;
+        const bool isOfAllRanks = timer.times.leastSeconds.has_value();
+        timer.times.rank = timer.times.rank < 0 && !isOfAllRanks ? record.rank : timer.times.rank;
+        m_sink->timer(timer.times);
+    }
+    m_timers.clear();
     m_draft = {};
     m_phase.clear();
 }

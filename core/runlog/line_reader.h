@@ -46,13 +46,22 @@ private:
     void readRow(const LineFormat& head, const LineFormat& row, std::string_view text, std::int64_t distance);
     [[nodiscard]] std::string messageBefore(const LineFormat& format, Surroundings& around);
     void takeKindFromPhase();
-    void apply(const LineFormat& format);
+    void apply(const LineFormat& format, std::int64_t distance = 0);
+    void addTimer(std::string_view name, double milliseconds, std::int64_t distance);
+    void addNamedTimer(const LineFormat& format, std::int64_t distance);
     void addFact(const LineFormat& format, std::int64_t distance);
     void flush();
 
     const LineFormats& m_formats;
     PatternMatcher m_matcher;
     PatternMatcher m_messageMatcher; ///< while fields found by the other are in use
+    struct Timer
+    {
+        std::string name;
+        LineTimer times;
+    };
+    std::vector<Timer> m_timers; ///< of the draft
+    std::string m_timerName; ///< of the rows below the one that has it
     RecordDraft m_draft;
     LineSink* m_sink = nullptr;
     std::int64_t m_number = 0;

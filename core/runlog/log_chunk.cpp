@@ -78,19 +78,32 @@ void ChunkBuilder::sawStep(std::uint32_t step)
     binding.first = binding.first.value_or(step);
     binding.last = step;
     for (const Unbound& row : binding.trailing) {
-        (row.isRecord ? m_rows[row.index].step : m_rest.steps.step[row.index]) = step;
+        stepAt(row) = step;
     }
     binding.trailing.clear();
 }
 
-std::uint32_t ChunkBuilder::stepOf(const LineRecord& record, Unbound row)
+std::uint32_t& ChunkBuilder::stepAt(const Unbound& row)
 {
-    if (record.step) {
-        sawStep(*record.step);
-        return *record.step;
+    switch (row.of) {
+    case Unbound::Of::Steps:
+        return m_rest.steps.step[row.index];
+    case Unbound::Of::Timers:
+        return m_rest.timers.step[row.index];
+    case Unbound::Of::Records:
+        break;
+    }
+    return m_rows[row.index].step;
+}
+
+std::uint32_t ChunkBuilder::stepOf(std::optional<std::uint32_t> step, LineFormat::Step nearStep, Unbound row)
+{
+    if (step) {
+        sawStep(*step);
+        return *step;
     }
     StepBinding& binding = m_rest.binding;
-    if (record.nearStep == LineFormat::Step::Next) {
+    if (nearStep == LineFormat::Step::Next) {
         binding.trailing.push_back(row);
     } else if (!binding.last) {
         binding.leading.push_back(row);
@@ -109,7 +122,7 @@ void ChunkBuilder::record(const LineRecord& record)
     push(m_rest.freeBytes, m_rows.size(), record.freeBytes);
     push(m_rest.activePercent, m_rows.size(), record.activePercent);
     m_hasReserved = m_hasReserved || record.reservedBytes != Run::noReserved;
-    const std::uint32_t step = stepOf(record, {true, m_rows.size()});
+    const std::uint32_t step = stepOf(record.step, record.nearStep, {Unbound::Of::Records, m_rows.size()});
     m_rows.push_back({.allocatedBytes = record.allocatedBytes,
                       .reservedBytes = record.reservedBytes,
                       .step = step,
@@ -129,11 +142,23 @@ void ChunkBuilder::step(const LineRecord& record)
     }
     constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
     push(m_rest.elapsedSeconds, steps.size(), record.elapsedSeconds);
-    steps.step.push_back(stepOf(record, {false, steps.size()}));
+    steps.step.push_back(stepOf(record.step, record.nearStep, {Unbound::Of::Steps, steps.size()}));
     steps.line.push_back(static_cast<std::uint32_t>(m_line));
     steps.seconds.push_back(record.stepSeconds.value_or(unknown));
     steps.tokensPerSecond.push_back(record.tokensPerSecond.value_or(unknown));
     steps.loss.push_back(record.loss.value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+
+void ChunkBuilder::timer(const LineTimer& timer)
+{
+    TimerColumns& timers = m_rest.timers;
+    const std::uint32_t step = stepOf(timer.step, timer.nearStep, {Unbound::Of::Timers, timers.size()});
+    timers.step.push_back(step);
+    timers.line.push_back(static_cast<std::uint32_t>(m_line + timer.distance));
+    timers.name.push_back(TimerColumns::indexOf(timer.name, m_rest.timerNames));
+    timers.rank.push_back(static_cast<std::int16_t>(timer.rank));
+    timers.seconds.push_back(timer.seconds);
+    timers.leastSeconds.push_back(timer.leastSeconds.value_or(std::numeric_limits<float>::quiet_NaN()));
 }
 
 bool repeatsCapacity(std::span<const LogFact> facts, const LogFact& fact)

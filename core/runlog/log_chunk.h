@@ -18,10 +18,11 @@ struct ChunkProblem
     Text text;
 };
 
-/// A record or a row of steps whose line has no step of its own.
+/// A record or a row whose line has no step of its own.
 struct Unbound
 {
-    bool isRecord = true; ///< else a row of StepColumns
+    enum class Of : std::uint8_t { Records, Steps, Timers };
+    Of of = Of::Records;
     std::size_t index = 0;
 };
 
@@ -50,6 +51,8 @@ struct LogChunk
     Sparse<std::int64_t> currentBytes, activeBytes, deviceBytes, freeBytes;
     Sparse<float> activePercent;
     StepColumns steps;
+    TimerColumns timers;
+    std::vector<std::string> timerNames;
     Sparse<double> elapsedSeconds; ///< of rows of `steps`, since the training began
     std::vector<LogFact> facts;
     std::vector<bool> formats; ///< which were seen, by index
@@ -77,6 +80,7 @@ public:
     void seen(std::size_t format) override;
     void record(const LineRecord& record) override;
     void step(const LineRecord& record) override;
+    void timer(const LineTimer& timer) override;
     void fact(LogFact fact) override;
     void problem(Severity severity, Text text) override;
     /// The chunk, its columns allocated to size.
@@ -94,7 +98,8 @@ private:
     };
 
     [[nodiscard]] std::uint8_t phaseIndex(std::string_view name);
-    [[nodiscard]] std::uint32_t stepOf(const LineRecord& record, Unbound row);
+    [[nodiscard]] std::uint32_t stepOf(std::optional<std::uint32_t> step, LineFormat::Step nearStep, Unbound row);
+    [[nodiscard]] std::uint32_t& stepAt(const Unbound& row);
     void sawStep(std::uint32_t step);
 
     std::vector<Row> m_rows;

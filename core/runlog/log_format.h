@@ -27,6 +27,18 @@ struct LineRecord
     std::optional<double> loss;
 };
 
+/// How long a part of a step took.
+struct LineTimer
+{
+    std::string_view name;
+    std::optional<std::uint32_t> step; ///< as in LineRecord
+    LineFormat::Step nearStep = LineFormat::Step::Before;
+    std::int32_t rank = -1;
+    float seconds = 0;
+    std::optional<float> leastSeconds;
+    std::int64_t distance = 0; ///< lines behind the one that is read
+};
+
 /// Receives what a format found on a line.
 class LineSink
 {
@@ -35,6 +47,7 @@ public:
     virtual void record(const LineRecord& record) = 0;
     /// A line about a step without amounts of memory.
     virtual void step(const LineRecord& record) = 0;
+    virtual void timer(const LineTimer& timer) = 0;
     virtual void fact(LogFact fact) = 0;
     virtual void problem(Severity severity, Text text) = 0;
 

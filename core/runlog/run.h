@@ -2,7 +2,8 @@
 #pragma once
 
 #include "plan/vocabulary.h"
-#include "runlog/line_kind.h"
+#include "runlog/log_fact.h"
+#include "runlog/timers.h"
 #include "units/bytes.h"
 #include "units/problem.h"
 
@@ -20,28 +21,6 @@ template <class T> struct Sparse
 {
     std::vector<std::uint32_t> records; ///< ascending indices into the Run's columns
     std::vector<T> values;
-};
-
-/// Something a log tells besides its measurements: an argument, a parameter count, the capacity, an out-of-memory
-/// message. Fields have the names of the log formats.
-struct LogFact
-{
-    struct Field
-    {
-        std::string name;
-        std::string text; ///< as the log has it
-        std::optional<double> number; ///< bytes, milliseconds, counts; absent for texts
-    };
-    LineKind kind = LineKind::Marker;
-    std::string format; ///< "megatron.args_row"
-    std::uint16_t file = 0; ///< index into Run::files
-    std::int32_t rank = -1; ///< -1: the log does not say
-    std::int64_t line = 0; ///< 1-based
-    std::vector<Field> fields;
-
-    [[nodiscard]] const Field* find(std::string_view name) const;
-    [[nodiscard]] std::optional<double> number(std::string_view name) const;
-    [[nodiscard]] std::string_view text(std::string_view name) const;
 };
 
 /// What a log says about its steps on lines without amounts of memory; NaN where a line does not say.
@@ -95,6 +74,9 @@ struct Run
 
     StepColumns steps;
     std::vector<std::int64_t> firstStepOfFile; ///< rows of `steps` of file i start here
+    TimerColumns timers;
+    std::vector<std::int64_t> firstTimerOfFile; ///< rows of `timers` of file i start here
+    std::vector<std::string> timerNames; ///< as the log has them
     std::vector<LogFact> facts; ///< in file order; at most maxFacts
     static constexpr std::size_t maxFacts = 100000;
     std::vector<Text> inferences; ///< what was concluded and not read, with the reason

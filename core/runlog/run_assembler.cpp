@@ -2,54 +2,14 @@
 #include "runlog/run_assembler.h"
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
+#include <cmath>
 #include <limits>
-#include <thread>
 
 namespace headroom {
 namespace {
 
 constexpr std::string_view otherPhasesName = "(other)";
 constexpr std::int64_t largestLine = std::numeric_limits<std::uint32_t>::max();
-
-/// Exact for a log that is read at once; one that grows doubles its columns.
-template <class T> void reserveFirst(std::vector<T>& column, std::size_t size)
-{
-    if (column.empty()) {
-        column.reserve(size);
-    }
-}
-
-/// Does the jobs with several threads. What one throws is rethrown once all have ended.
-void runJobs(const std::vector<std::function<void()>>& jobs, int threads)
-{
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr thrown;
-    std::atomic_flag hasThrown = ATOMIC_FLAG_INIT;
-    const auto work = [&]() noexcept {
-        try {
-            for (std::size_t i = next++; i < jobs.size(); i = next++) {
-                jobs[i]();
-            }
-        } catch (...) {
-            if (!hasThrown.test_and_set()) {
-                thrown = std::current_exception();
-            }
-            next = jobs.size();
-        }
-    };
-    {
-        std::vector<std::jthread> others;
-        for (int i = 1; i < std::min(threads, static_cast<int>(jobs.size())); ++i) {
-            others.emplace_back(work);
-        }
-        work();
-    }
-    if (thrown) {
-        std::rethrow_exception(thrown);
-    }
-}
 
 } // namespace
 
@@ -70,7 +30,8 @@ void RunAssembler::beginFile(const std::string& name, std::int64_t bytes, std::i
     m_run.firstRecordOfFile.push_back(static_cast<std::int64_t>(m_records));
     m_run.firstStepOfFile.push_back(static_cast<std::int64_t>(m_stepRows));
     m_run.byteCount += bytes;
-    m_ranks.push_back({m_records, m_run.facts.size(), rank});
+    m_run.firstTimerOfFile.push_back(static_cast<std::int64_t>(m_timers));
+    m_ranks.push_back({m_records, m_run.facts.size(), m_timers, rank});
     m_lines = 0;
     m_fileProblems.clear();
 }
@@ -89,11 +50,12 @@ void RunAssembler::fileProblem(Severity severity, Text text)
 
 void RunAssembler::add(LogChunk chunk)
 {
-    Part part{std::move(chunk), m_records, m_stepRows, m_lines, {}};
+    Part part{std::move(chunk), m_records, m_stepRows, m_timers, m_lines, {}, {}};
     timeSteps(part.chunk);
     addProblems(part.chunk);
     addFacts(part.chunk);
     addPhases(part);
+    addTimerNames(part);
     checkLines(part);
     bindSteps(part);
     m_seen.resize(std::max(m_seen.size(), part.chunk.formats.size()));
@@ -103,6 +65,7 @@ void RunAssembler::add(LogChunk chunk)
     m_hasReserved = m_hasReserved || !part.chunk.reservedBytes.empty();
     m_records += part.chunk.step.size();
     m_stepRows += part.chunk.steps.size();
+    m_timers += part.chunk.timers.size();
     const std::int64_t lines = part.chunk.lineFeeds + (part.chunk.endsInsideLine ? 1 : 0);
     m_lines += lines;
     m_run.lineCount += lines;
@@ -167,7 +130,10 @@ void RunAssembler::bindSteps(const Part& part)
 {
     const StepBinding& binding = part.chunk.binding;
     const auto global = [&](const Unbound& row) {
-        return Unbound{row.isRecord, row.index + (row.isRecord ? part.firstRecord : part.firstStepRow)};
+        const std::size_t first = row.of == Unbound::Of::Records ? part.firstRecord
+            : row.of == Unbound::Of::Steps                       ? part.firstStepRow
+                                                                 : part.firstTimer;
+        return Unbound{row.of, row.index + first};
     };
     if (binding.first) {
         for (const Unbound& row : m_waiting) {
@@ -223,6 +189,14 @@ void RunAssembler::addPhases(Part& part)
     }
 }
 
+void RunAssembler::addTimerNames(Part& part)
+{
+    std::vector<std::string>& names = m_run.timerNames;
+    for (const std::string& name : part.chunk.timerNames) {
+        part.timers.push_back(TimerColumns::indexOf(name, names));
+    }
+}
+
 void RunAssembler::addProblems(const LogChunk& chunk)
 {
     for (const ChunkProblem& problem : chunk.problems) {
@@ -231,95 +205,6 @@ void RunAssembler::addProblems(const LogChunk& chunk)
         }
     }
     m_run.problemCount += chunk.problemCount;
-}
-
-/// Each column is a job: its memory is touched for the first time by the thread that fills it, which is most of the
-/// work.
-void RunAssembler::joinRecords(int threads)
-{
-    std::vector<std::function<void()>> jobs;
-    const auto join = [&](auto& target, auto column, std::size_t size) {
-        jobs.emplace_back([this, &target, column, size] {
-            reserveFirst(target, size);
-            for (const Part& part : m_parts) {
-                const auto& more = column(part.chunk);
-                target.insert(target.end(), more.begin(), more.end());
-            }
-        });
-    };
-    const auto joinLines = [&](std::vector<std::uint32_t>& target, auto column, std::size_t size) {
-        jobs.emplace_back([this, &target, column, size] {
-            reserveFirst(target, size);
-            for (const Part& part : m_parts) {
-                for (const std::uint32_t line : column(part.chunk)) {
-                    target.push_back(static_cast<std::uint32_t>(std::min(part.firstLine + line + 1, largestLine)));
-                }
-            }
-        });
-    };
-    const auto joinSparse = [&](auto& target, auto member) {
-        jobs.emplace_back([this, &target, member] {
-            std::size_t size = 0;
-            for (const Part& part : m_parts) {
-                size += (part.chunk.*member).records.size();
-            }
-            reserveFirst(target.records, size);
-            reserveFirst(target.values, size);
-            for (const Part& part : m_parts) {
-                const auto& more = part.chunk.*member;
-                for (const std::uint32_t record : more.records) {
-                    target.records.push_back(static_cast<std::uint32_t>(part.firstRecord) + record);
-                }
-                target.values.insert(target.values.end(), more.values.begin(), more.values.end());
-            }
-        });
-    };
-    join(
-        m_run.allocatedBytes, [](const LogChunk& c) -> auto& { return c.allocatedBytes; }, m_records);
-    if (m_hasReserved) {
-        jobs.emplace_back([this] {
-            reserveFirst(m_run.reservedBytes, m_records);
-            for (const Part& part : m_parts) {
-                m_run.reservedBytes.resize(part.firstRecord, Run::noReserved);
-                const auto& more = part.chunk.reservedBytes;
-                m_run.reservedBytes.insert(m_run.reservedBytes.end(), more.begin(), more.end());
-                m_run.reservedBytes.resize(part.firstRecord + part.chunk.step.size(), Run::noReserved);
-            }
-        });
-    }
-    join(
-        m_run.step, [](const LogChunk& c) -> auto& { return c.step; }, m_records);
-    joinLines(
-        m_run.line, [](const LogChunk& c) -> auto& { return c.line; }, m_records);
-    join(
-        m_run.rank, [](const LogChunk& c) -> auto& { return c.rank; }, m_records);
-    jobs.emplace_back([this] {
-        reserveFirst(m_run.phase, m_records);
-        for (const Part& part : m_parts) {
-            for (const std::uint8_t phase : part.chunk.phase) {
-                m_run.phase.push_back(part.phases.empty() ? phase : part.phases[phase]);
-            }
-        }
-    });
-    joinSparse(m_run.stepSeconds, &LogChunk::stepSeconds);
-    joinSparse(m_run.tokensPerSecond, &LogChunk::tokensPerSecond);
-    joinSparse(m_run.loss, &LogChunk::loss);
-    joinSparse(m_run.currentBytes, &LogChunk::currentBytes);
-    joinSparse(m_run.activeBytes, &LogChunk::activeBytes);
-    joinSparse(m_run.deviceBytes, &LogChunk::deviceBytes);
-    joinSparse(m_run.freeBytes, &LogChunk::freeBytes);
-    joinSparse(m_run.activePercent, &LogChunk::activePercent);
-    join(
-        m_run.steps.step, [](const LogChunk& c) -> auto& { return c.steps.step; }, m_stepRows);
-    joinLines(
-        m_run.steps.line, [](const LogChunk& c) -> auto& { return c.steps.line; }, m_stepRows);
-    join(
-        m_run.steps.seconds, [](const LogChunk& c) -> auto& { return c.steps.seconds; }, m_stepRows);
-    join(
-        m_run.steps.tokensPerSecond, [](const LogChunk& c) -> auto& { return c.steps.tokensPerSecond; }, m_stepRows);
-    join(
-        m_run.steps.loss, [](const LogChunk& c) -> auto& { return c.steps.loss; }, m_stepRows);
-    runJobs(jobs, threads);
 }
 
 /// Records and facts without a rank have that of their file's name.
@@ -338,16 +223,27 @@ void RunAssembler::applyRanks()
         for (std::size_t i = m_ranks[file].firstFact; i < facts; ++i) {
             m_run.facts[i].rank = m_run.facts[i].rank < 0 ? m_ranks[file].rank : m_run.facts[i].rank;
         }
+        const std::size_t timers = last ? m_run.timers.size() : m_ranks[file + 1].firstTimer;
+        for (std::size_t i = m_ranks[file].firstTimer; i < timers; ++i) {
+            const bool isOfAllRanks = !std::isnan(m_run.timers.leastSeconds[i]);
+            if (m_run.timers.rank[i] < 0 && !isOfAllRanks) {
+                m_run.timers.rank[i] = static_cast<std::int16_t>(m_ranks[file].rank);
+            }
+        }
     }
+}
+
+std::uint32_t& RunAssembler::stepOf(const Unbound& row)
+{
+    return (row.of == Unbound::Of::Records     ? m_run.step
+                : row.of == Unbound::Of::Steps ? m_run.steps.step
+                                               : m_run.timers.step)[row.index];
 }
 
 Run& RunAssembler::update(int threads)
 {
     joinRecords(threads);
     m_parts.clear();
-    const auto stepOf = [&](const Unbound& row) -> std::uint32_t& {
-        return (row.isRecord ? m_run.step : m_run.steps.step)[row.index];
-    };
     for (const auto& [row, step] : m_bound) {
         stepOf(row) = step;
     }

@@ -37,19 +37,24 @@ private:
         LogChunk chunk;
         std::size_t firstRecord = 0;
         std::size_t firstStepRow = 0;
+        std::size_t firstTimer = 0;
         std::int64_t firstLine = 0; ///< lines of the file before the chunk
         std::vector<std::uint8_t> phases; ///< the Run's index for each of the chunk's; empty: the same
+        std::vector<std::uint16_t> timers; ///< the Run's index for each of the chunk's
     };
     struct FileRank
     {
         std::size_t firstRecord;
         std::size_t firstFact;
+        std::size_t firstTimer;
         std::int32_t rank;
     };
 
     void endFile();
     void addFacts(LogChunk& chunk);
     void addPhases(Part& part);
+    void addTimerNames(Part& part);
+    [[nodiscard]] std::uint32_t& stepOf(const Unbound& row);
     void addProblems(const LogChunk& chunk);
     void checkLines(const Part& part);
     void timeSteps(LogChunk& chunk);
@@ -66,6 +71,7 @@ private:
     std::vector<bool> m_seen; ///< formats
     std::size_t m_records = 0;
     std::size_t m_stepRows = 0;
+    std::size_t m_timers = 0;
     bool m_hasReserved = false;
     std::int64_t m_lines = 0; ///< of the current file, so far
     std::vector<Text> m_fileProblems; ///< of the current file

@@ -4,6 +4,7 @@
 #include "footprint/footprint.h"
 #include "runlog/run.h"
 
+#include <cmath>
 #include <cstdint>
 
 namespace headroom::test {
@@ -45,6 +46,27 @@ inline Run typicalRun()
             builder.add(step, 2, rank, bytesFrom((41.9 + 0.2 * jitter() + spike) * 0x1p30));
         }
     }
+    return builder.run;
+}
+
+/// Rank r at step s: forward 10 + r, backward 20 + r + s GiB, reserved 30 + r in backward; times and losses on rank 1.
+inline Run fourRanks()
+{
+    RunBuilder builder;
+    for (std::uint32_t step = 1; step <= 10; ++step) {
+        for (int rank = 0; rank < 4; ++rank) {
+            builder.add(step, 0, rank, gib(10 + rank));
+            builder.add(step, 1, rank, gib(20 + rank + std::int64_t{step}), gib(30 + rank).value);
+            if (rank == 1) {
+                const auto record = static_cast<std::uint32_t>(builder.run.size() - 1);
+                builder.run.stepSeconds.records.push_back(record);
+                builder.run.stepSeconds.values.push_back(static_cast<float>(step) / 4);
+                builder.run.loss.records.push_back(record);
+                builder.run.loss.values.push_back(step == 3 ? std::nan("") : 3.0 - 0.125 * step);
+            }
+        }
+    }
+    builder.run.files = {"train.log"};
     return builder.run;
 }
 

@@ -15,11 +15,38 @@ namespace headroom {
 namespace {
 
 constexpr int stripHeight = 32;
+constexpr int timersHeight = 72;
 
-QColor colorOf(Metric metric, const Theme& theme)
+/// `number`: of the line in its strip.
+QColor colorOf(Metric metric, std::size_t number, const Theme& theme)
 {
     // Phases of other names come after these in the theme, so no phase of a usual log has the colour.
-    return theme.phase(theme.phases.size() - 1 - static_cast<std::size_t>(metric));
+    return metric == Metric::Timer ? theme.phase(3 + number)
+                                   : theme.phase(theme.phases.size() - 1 - static_cast<std::size_t>(metric));
+}
+
+/// Timers are told in milliseconds until one of them takes a second.
+double scaleOf(const std::vector<MetricLine>& lines)
+{
+    const bool isShort = std::all_of(lines.begin(), lines.end(), [](const MetricLine& line) {
+        return line.metric == Metric::Timer && *std::max_element(line.values.begin(), line.values.end()) < 1;
+    });
+    return isShort ? 1000 : 1;
+}
+
+/// The strips: each line has its own, timers share one.
+std::vector<std::vector<MetricLine>> grouped(const std::vector<MetricLine>& lines)
+{
+    std::vector<std::vector<MetricLine>> groups;
+    for (const MetricLine& line : lines) {
+        const bool isNext
+            = line.metric == Metric::Timer && !groups.empty() && groups.back().front().metric == Metric::Timer;
+        if (isNext)
+            groups.back().push_back(line);
+        else
+            groups.push_back({line});
+    }
+    return groups;
 }
 
 /// Two ticks or so, with labels as short as "41.5k".
@@ -41,13 +68,13 @@ protected:
 };
 
 /// What does not change: an axis in two or three ticks.
-void setUp(QCPAxisRect& rect)
+void setUp(QCPAxisRect& rect, int height)
 {
     rect.addAxes(QCPAxis::atBottom | QCPAxis::atLeft);
     rect.setAutoMargins(QCP::msLeft | QCP::msRight);
     rect.setMargins(QMargins(0, 6, 0, 2));
-    rect.setMinimumSize(10, stripHeight);
-    rect.setMaximumSize(QWIDGETSIZE_MAX, stripHeight);
+    rect.setMinimumSize(10, height);
+    rect.setMaximumSize(QWIDGETSIZE_MAX, height);
     rect.axis(QCPAxis::atBottom)->setTickLabels(false);
     rect.axis(QCPAxis::atLeft)->setTicker(QSharedPointer<StripTicker>::create());
 }
@@ -61,10 +88,20 @@ QString metricName(Metric metric)
         return MetricStrips::tr("step time");
     case Metric::TokensPerSecond:
         return MetricStrips::tr("tokens/s");
+    case Metric::Timer:
+        return MetricStrips::tr("times");
     case Metric::Loss:
         break;
     }
     return MetricStrips::tr("loss");
+}
+
+QString metricName(const MetricLine& line)
+{
+    if (line.metric != Metric::Timer)
+        return metricName(line.metric);
+    const QString name = QString::fromStdString(line.timer.phase);
+    return line.timer.rank < 0 ? name : name + QStringLiteral(" · ") + MetricStrips::tr("rank %1").arg(line.timer.rank);
 }
 
 QString metricText(Metric metric, double value)
@@ -74,6 +111,9 @@ QString metricText(Metric metric, double value)
         return MetricStrips::tr("%1 s").arg(QLocale().toString(value, 'g', 4));
     case Metric::TokensPerSecond:
         return std::fabs(value) < 1e15 ? countText(std::llround(value)) : QLocale().toString(value, 'g', 4);
+    case Metric::Timer:
+        return std::fabs(value) < 1 ? MetricStrips::tr("%1 ms").arg(QLocale().toString(value * 1000, 'g', 4))
+                                    : MetricStrips::tr("%1 s").arg(QLocale().toString(value, 'g', 4));
     case Metric::Loss:
         break;
     }
@@ -90,35 +130,41 @@ MetricStrips::MetricStrips(PlotCanvas& plot, QCPMarginGroup& margins, int firstR
 
 void MetricStrips::setLines(const std::vector<MetricLine>& lines)
 {
-    const bool isSameSet = std::equal(lines.begin(), lines.end(), m_strips.begin(), m_strips.end(),
-                                      [](const MetricLine& a, const Strip& b) { return a.metric == b.line.metric; });
+    const std::vector<std::vector<MetricLine>> groups = grouped(lines);
+    const bool isSameSet
+        = std::equal(groups.begin(), groups.end(), m_strips.begin(), m_strips.end(),
+                     [](const std::vector<MetricLine>& a, const Strip& b) {
+                         return a.front().metric == b.lines.front().metric && a.size() == b.lines.size();
+                     });
     if (!isSameSet) {
         for (const Strip& strip : m_strips)
             remove(strip);
         m_plot.plotLayout()->simplify();
         m_strips.clear();
-        for (std::size_t i = 0; i < lines.size(); ++i)
-            m_strips.push_back(makeStrip(m_firstRow + static_cast<int>(i)));
+        for (std::size_t i = 0; i < groups.size(); ++i)
+            m_strips.push_back(makeStrip(m_firstRow + static_cast<int>(i), groups[i]));
     }
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        m_strips[i].line = lines[i];
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        m_strips[i].lines = groups[i];
         fill(m_strips[i]);
     }
     applyTheme(Theme::current());
 }
 
-MetricStrips::Strip MetricStrips::makeStrip(int row)
+MetricStrips::Strip MetricStrips::makeStrip(int row, const std::vector<MetricLine>& lines)
 {
     Strip strip;
     m_plot.plotLayout()->insertRow(row);
     strip.rect = new QCPAxisRect(&m_plot, false);
-    setUp(*strip.rect);
+    setUp(*strip.rect, lines.front().metric == Metric::Timer ? timersHeight : stripHeight);
     m_plot.plotLayout()->addElement(row, 0, strip.rect);
     strip.rect->setMarginGroup(QCP::msLeft | QCP::msRight, &m_margins);
     QCPAxis* steps = strip.rect->axis(QCPAxis::atBottom);
     QCPAxis* values = strip.rect->axis(QCPAxis::atLeft);
-    strip.graph = m_plot.addGraph(steps, values);
-    strip.graph->setLineStyle(QCPGraph::lsStepLeft);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        strip.graphs.push_back(m_plot.addGraph(steps, values));
+        strip.graphs.back()->setLineStyle(QCPGraph::lsStepLeft);
+    }
     strip.name = makePlotText(&m_plot);
     strip.name->position->setAxisRect(strip.rect);
     strip.name->position->setCoords(0, 0);
@@ -138,21 +184,30 @@ void MetricStrips::remove(const Strip& strip)
 {
     m_plot.removeItem(strip.cursor);
     m_plot.removeItem(strip.name);
-    m_plot.removeGraph(strip.graph);
+    for (QCPGraph* graph : strip.graphs)
+        m_plot.removeGraph(graph);
     m_plot.plotLayout()->remove(strip.rect);
 }
 
 void MetricStrips::fill(Strip& strip) const
 {
-    const MetricLine& line = strip.line;
-    QVector<QCPGraphData> points(static_cast<qsizetype>(line.steps.size()));
-    for (std::size_t i = 0; i < line.steps.size(); ++i)
-        points[static_cast<qsizetype>(i)] = {static_cast<double>(line.steps[i]), line.values[i]};
-    strip.graph->data()->set(points, true);
-    strip.name->setText(metricName(line.metric));
-    const auto [least, most] = std::minmax_element(line.values.begin(), line.values.end());
-    const double pad = std::max((*most - *least) * 0.1, std::fabs(*most) * 0.02 + 1e-12);
-    strip.rect->axis(QCPAxis::atLeft)->setRange(*least - pad, *most + pad);
+    const bool isTimers = strip.lines.front().metric == Metric::Timer;
+    const double scale = scaleOf(strip.lines);
+    QCPRange all;
+    for (std::size_t k = 0; k < strip.lines.size(); ++k) {
+        const MetricLine& line = strip.lines[k];
+        QVector<QCPGraphData> points(static_cast<qsizetype>(line.steps.size()));
+        for (std::size_t i = 0; i < line.steps.size(); ++i)
+            points[static_cast<qsizetype>(i)] = {static_cast<double>(line.steps[i]), line.values[i] * scale};
+        strip.graphs[k]->data()->set(points, true);
+        const auto [least, most] = std::minmax_element(line.values.begin(), line.values.end());
+        const QCPRange range(*least * scale, *most * scale);
+        all = k == 0 ? range : QCPRange(std::min(all.lower, range.lower), std::max(all.upper, range.upper));
+    }
+    const double pad = std::max((all.upper - all.lower) * 0.1, std::fabs(all.upper) * 0.02 + 1e-12);
+    strip.rect->axis(QCPAxis::atLeft)->setRange(all.lower - pad, all.upper + pad);
+    strip.name->setText(isTimers ? (scale > 1 ? tr("times, ms") : tr("times, s"))
+                                 : metricName(strip.lines.front().metric));
 }
 
 void MetricStrips::setRange(const QCPRange& steps)
@@ -178,7 +233,8 @@ void MetricStrips::applyTheme(const Theme& theme)
     cursorPen.setDashPattern({2, 3});
     for (const Strip& strip : m_strips) {
         m_plot.styleAxes(theme, strip.rect->axis(QCPAxis::atBottom), strip.rect->axis(QCPAxis::atLeft));
-        strip.graph->setPen(QPen(colorOf(strip.line.metric, theme), 1));
+        for (std::size_t i = 0; i < strip.graphs.size(); ++i)
+            strip.graphs[i]->setPen(QPen(colorOf(strip.lines[i].metric, i, theme), 1));
         strip.name->setColor(theme.mutedText);
         strip.name->setFont(m_plot.smallFont());
         strip.name->setBrush(theme.window);
@@ -195,9 +251,12 @@ std::vector<ReadoutItem::Row> MetricStrips::rowsAt(std::int64_t step) const
 {
     std::vector<ReadoutItem::Row> rows;
     for (const Strip& strip : m_strips) {
-        if (const auto i = strip.line.holdLast(step))
-            rows.push_back({colorOf(strip.line.metric, Theme::current()), metricName(strip.line.metric),
-                            metricText(strip.line.metric, strip.line.values[*i])});
+        for (std::size_t k = 0; k < strip.lines.size(); ++k) {
+            const MetricLine& line = strip.lines[k];
+            if (const auto i = line.holdLast(step))
+                rows.push_back({colorOf(line.metric, k, Theme::current()), metricName(line),
+                                metricText(line.metric, line.values[*i])});
+        }
     }
     return rows;
 }

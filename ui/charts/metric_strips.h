@@ -22,11 +22,13 @@ class PlotCanvas;
 struct Theme;
 
 [[nodiscard]] QString metricName(Metric metric);
-/// "1.34 s", "12 345", "2.0813" in the user's locale.
+/// Of a timer its own, with the rank where it has one.
+[[nodiscard]] QString metricName(const MetricLine& line);
+/// "1.34 s", "306.6 ms" of a timer, "12 345", "2.0813" in the user's locale.
 [[nodiscard]] QString metricText(Metric metric, double value);
 
-/// Step time, tokens per second and loss in low axis rects of their own under a chart, over the same steps and aligned
-/// with it by `margins`.
+/// Step time, tokens per second and loss in low axis rects of their own under a chart, and timers together in one, over
+/// the same steps and aligned with it by `margins`.
 class MetricStrips : public QObject
 {
     Q_OBJECT
@@ -35,7 +37,7 @@ public:
     /// Rows are put into `plot`'s layout from `firstRow` on.
     MetricStrips(PlotCanvas& plot, QCPMarginGroup& margins, int firstRow);
 
-    /// Empty: no strips.
+    /// Empty: no strips. Timers come last.
     void setLines(const std::vector<MetricLine>& lines);
     void setRange(const QCPRange& steps);
     /// NaN: none.
@@ -49,14 +51,14 @@ public:
 private:
     struct Strip
     {
-        MetricLine line;
+        std::vector<MetricLine> lines; ///< several of timers only
         QCPAxisRect* rect = nullptr;
-        QCPGraph* graph = nullptr;
+        std::vector<QCPGraph*> graphs; ///< one a line
         QCPItemText* name = nullptr;
         QCPItemStraightLine* cursor = nullptr;
     };
 
-    [[nodiscard]] Strip makeStrip(int row);
+    [[nodiscard]] Strip makeStrip(int row, const std::vector<MetricLine>& lines);
     void remove(const Strip& strip);
     void fill(Strip& strip) const;
 

@@ -68,8 +68,10 @@ public:
         , m_rank(rank)
         , m_lines(channels.size())
     {
-        for (std::size_t i = 0; i < channels.size(); ++i)
-            m_ofRank[channels[i].rank].push_back(i);
+        for (std::size_t i = 0; i < channels.size(); ++i) {
+            if (!channels[i].isTimer)
+                m_ofRank[channels[i].rank].push_back(i);
+        }
     }
 
     void add(std::size_t i)
@@ -140,7 +142,7 @@ void addMetric(const Run& run, std::optional<int> rank, Metric metric, const Spa
         return addMetric(run, {}, metric, values, columns, lines); // often one rank tells for all
     if (ofStep.empty())
         return;
-    MetricLine line{metric, {}, {}};
+    MetricLine line{metric, {}, {}, {}};
     for (const auto& [step, value] : ofStep) {
         line.steps.push_back(step);
         line.values.push_back(value);
@@ -195,6 +197,7 @@ PeakSeries makePeakSeries(const Run& run, std::optional<int> rank, const std::ve
     series.reserved = reserved.finish();
     series.added = addedLines.finish();
     series.metrics = makeMetricLines(run, rank);
+    series.timers = makeTimerLines(run, rank, added);
     for (std::size_t phase = 0; phase < phases.size(); ++phase) {
         StepLine line = phases[phase].finish();
         if (!line.isEmpty())
@@ -209,6 +212,39 @@ std::vector<MetricLine> makeMetricLines(const Run& run, std::optional<int> rank)
     addMetric(run, rank, Metric::StepTime, run.stepSeconds, run.steps.seconds, lines);
     addMetric(run, rank, Metric::TokensPerSecond, run.tokensPerSecond, run.steps.tokensPerSecond, lines);
     addMetric(run, rank, Metric::Loss, run.loss, run.steps.loss, lines);
+    return lines;
+}
+
+std::vector<MetricLine> makeTimerLines(const Run& run, std::optional<int> rank, const std::vector<Channel>& channels)
+{
+    std::vector<MetricLine> lines;
+    for (const Channel& channel : channels) {
+        const auto name = std::find(run.timerNames.begin(), run.timerNames.end(), channel.phase);
+        if (!channel.isTimer || name == run.timerNames.end())
+            continue;
+        const auto index = static_cast<std::uint16_t>(name - run.timerNames.begin());
+        const auto gather = [&](std::optional<int> ofRank) {
+            std::map<std::uint32_t, double> ofStep;
+            for (std::size_t i = 0; i < run.timers.size(); ++i) {
+                if (run.timers.name[i] != index || (ofRank && run.timers.rank[i] != *ofRank))
+                    continue;
+                double& most = ofStep.try_emplace(ofStep.end(), run.timers.step[i], 0)->second;
+                most = std::max(most, static_cast<double>(run.timers.seconds[i]));
+            }
+            return ofStep;
+        };
+        const bool isOverRanks = channel.rank == Channel::overRanks;
+        auto ofStep = gather(isOverRanks ? rank : std::optional(channel.rank));
+        if (ofStep.empty() && isOverRanks)
+            ofStep = gather({}); // often one rank tells for all
+        MetricLine line{Metric::Timer, {}, {}, channel};
+        for (const auto& [step, seconds] : ofStep) {
+            line.steps.push_back(step);
+            line.values.push_back(seconds);
+        }
+        if (!line.steps.empty())
+            lines.push_back(std::move(line));
+    }
     return lines;
 }
 

@@ -42,7 +42,7 @@ struct ChannelLine
     StepLine line;
 };
 
-enum class Metric : std::uint8_t { StepTime, TokensPerSecond, Loss };
+enum class Metric : std::uint8_t { StepTime, TokensPerSecond, Loss, Timer };
 
 /// What a log says of its steps besides memory; of several records of a step the last that says it.
 struct MetricLine
@@ -50,6 +50,7 @@ struct MetricLine
     Metric metric = Metric::StepTime;
     std::vector<std::uint32_t> steps; ///< ascending
     std::vector<double> values; ///< finite; seconds, tokens per second, or as the log has it
+    Channel timer; ///< of a timer: which
 
     [[nodiscard]] std::optional<std::size_t> holdLast(std::int64_t step) const;
 };
@@ -62,6 +63,7 @@ struct PeakSeries
     StepLine overall; ///< largest allocated over phases
     std::vector<ChannelLine> added; ///< of the channels asked for, those that occur
     std::vector<MetricLine> metrics; ///< those that occur
+    std::vector<MetricLine> timers; ///< of the channels asked for, those that occur; the slowest rank of each step
     std::vector<std::int32_t> ranks; ///< all ranks of the run, whichever was asked for
     std::optional<int> rank;
 
@@ -76,6 +78,10 @@ struct PeakSeries
                                         const std::vector<Channel>& added = {});
 /// Of all ranks, or of one where it tells.
 [[nodiscard]] std::vector<MetricLine> makeMetricLines(const Run& run, std::optional<int> rank = {});
+/// Of the timers among the channels: the largest of each step, over ranks, of `rank` where it has times of its own, or
+/// of the channel's.
+[[nodiscard]] std::vector<MetricLine> makeTimerLines(const Run& run, std::optional<int> rank,
+                                                     const std::vector<Channel>& channels);
 
 /// The points of `line` that keep its shape in `bins` columns: the least and the largest value of each column, so that
 /// a spike of one sample stays.

@@ -5,7 +5,32 @@
 #include "charts/peaks_chart.h"
 #include "charts/peaks_plot.h"
 
+#include <QRegularExpression>
+
 namespace headroom {
+
+namespace {
+
+/// A word that needs no quotes among comma-separated values.
+QString columnName(const MetricLine& line)
+{
+    switch (line.metric) {
+    case Metric::StepTime:
+        return u"step_seconds"_qs;
+    case Metric::TokensPerSecond:
+        return u"tokens_per_second"_qs;
+    case Metric::Loss:
+        return u"loss"_qs;
+    case Metric::Timer:
+        break;
+    }
+    QString name = QString::fromStdString(line.timer.phase);
+    static const QRegularExpression others(u"[^\\w./-]+"_qs);
+    name.replace(others, u"_"_qs);
+    return name + (line.timer.rank >= 0 ? u"_rank%1"_qs.arg(line.timer.rank) : QString()) + u"_seconds"_qs;
+}
+
+} // namespace
 
 QString PeaksChart::values() const
 {
@@ -23,11 +48,10 @@ QString PeaksChart::values(QChar separator) const
                                : phase + (channel.isReserved ? u"_reserved"_qs : QString()))
             + (channel.rank >= 0 ? u"_rank%1"_qs.arg(channel.rank) : QString()) + u"_bytes"_qs;
     }
-    for (const MetricLine& metric : m_series->metrics)
-        text += separator
-            + (metric.metric == Metric::StepTime              ? u"step_seconds"_qs
-                   : metric.metric == Metric::TokensPerSecond ? u"tokens_per_second"_qs
-                                                              : u"loss"_qs);
+    std::vector<MetricLine> metrics = m_series->metrics;
+    metrics.insert(metrics.end(), m_series->timers.begin(), m_series->timers.end());
+    for (const MetricLine& metric : metrics)
+        text += separator + columnName(metric);
     text += separator + u"line\n"_qs;
     const StepRange range = m_view->range();
     for (std::size_t i = 0; i < m_series->overall.size(); ++i) {
@@ -42,7 +66,7 @@ QString PeaksChart::values(QChar separator) const
         };
         for (const PeaksPlot::Drawn& drawn : m_plot->lines())
             addCell(*drawn.line, drawn.line->bytes);
-        for (const MetricLine& metric : m_series->metrics)
+        for (const MetricLine& metric : metrics)
             addCell(metric, metric.values);
         text += separator + QString::number(m_shown->line[m_series->overall.records[i]]) + u'\n';
     }

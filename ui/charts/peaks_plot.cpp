@@ -285,7 +285,10 @@ void PeaksPlot::showChannels()
 void PeaksPlot::showStrips()
 {
     const bool isOn = m_series && m_view && m_view->isOn(ViewState::Switch::Metrics);
-    m_strips.setLines(isOn ? m_series->metrics : std::vector<MetricLine>());
+    std::vector<MetricLine> lines = isOn ? m_series->metrics : std::vector<MetricLine>();
+    if (m_series) // chosen one by one, whether the others are shown or not
+        lines.insert(lines.end(), m_series->timers.begin(), m_series->timers.end());
+    m_strips.setLines(lines);
     m_strips.setRange(stepAxis()->range());
     scheduleReplot();
 }

@@ -179,11 +179,13 @@ std::vector<ReadoutItem::Row> PeaksPlot::differenceRows(std::int64_t a, std::int
             rows.push_back({drawn.color, drawn.name, differenceText({drawn.line->bytes[*k] - drawn.line->bytes[*i]})});
     }
     // Also while their strips are put away: a change of speed is half the answer.
-    for (const MetricLine& line : m_series->metrics) {
-        const auto i = line.holdLast(a), k = line.holdLast(b);
-        if (i && k)
-            rows.push_back({Theme::current().mutedText, metricName(line.metric),
-                            signedText(line.metric, line.values[*k] - line.values[*i])});
+    for (const std::vector<MetricLine>* lines : {&m_series->metrics, &m_series->timers}) {
+        for (const MetricLine& line : *lines) {
+            const auto i = line.holdLast(a), k = line.holdLast(b);
+            if (i && k)
+                rows.push_back({Theme::current().mutedText, metricName(line),
+                                signedText(line.metric, line.values[*k] - line.values[*i])});
+        }
     }
     return rows;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/channels_model.h"
 
+#include "charts/metric_strips.h"
 #include "charts/peak_grid.h"
 #include "theme/theme.h"
 #include "workspace/view_state.h"
@@ -10,6 +11,7 @@
 #include <QPixmap>
 
 #include <algorithm>
+#include <map>
 
 namespace headroom {
 namespace {
@@ -62,6 +64,22 @@ void addRows(const Run& run, bool isReserved, std::vector<ChannelsModel::Row>& r
     }
 }
 
+void addTimers(const TimerColumns& timers, const std::vector<std::string>& names, std::vector<ChannelsModel::Row>& rows)
+{
+    std::map<std::pair<std::uint16_t, int>, std::size_t> longest; // by name and rank
+    for (std::size_t row = 0; row < timers.size(); ++row) {
+        for (const int rank : {Channel::overRanks, static_cast<int>(timers.rank[row])}) {
+            const auto [known, isNew] = longest.try_emplace({timers.name[row], rank}, row);
+            if (!isNew && timers.seconds[row] > timers.seconds[known->second]) {
+                known->second = row;
+            }
+        }
+    }
+    for (const auto& [channel, row] : longest) {
+        rows.push_back({{names[channel.first], channel.second, false, true}, {}, row});
+    }
+}
+
 } // namespace
 
 std::vector<ChannelsModel::Row> channelRows(const Run& run)
@@ -69,6 +87,7 @@ std::vector<ChannelsModel::Row> channelRows(const Run& run)
     std::vector<ChannelsModel::Row> rows;
     addRows(run, false, rows);
     addRows(run, true, rows);
+    addTimers(run.timers, run.timerNames, rows);
     // Those over ranks first, then rank by rank.
     std::stable_sort(rows.begin(), rows.end(), [](const ChannelsModel::Row& a, const ChannelsModel::Row& b) {
         return a.channel.rank < b.channel.rank;
@@ -124,7 +143,7 @@ QVariant ChannelsModel::data(const QModelIndex& index, int role) const
         return index.column() == Phase ? QVariant(m_view.isShown(at.channel) ? Qt::Checked : Qt::Unchecked)
                                        : QVariant();
     case Qt::DecorationRole:
-        return index.column() == Phase
+        return index.column() == Phase && !at.channel.isTimer
             ? QVariant(swatch(at.phase ? Theme::current().phase(*at.phase) : Theme::current().reserved))
             : QVariant();
     case Qt::TextAlignmentRole:
@@ -177,17 +196,18 @@ Bytes ChannelsModel::peakOf(const Row& row) const
 
 QString ChannelsModel::display(const Row& row, int column) const
 {
+    const bool isTimer = row.channel.isTimer;
     switch (column) {
     case Phase:
-        return row.phase ? toQString(row.channel.phase) : tr("all phases");
+        return row.phase || isTimer ? toQString(row.channel.phase) : tr("all phases");
     case Rank:
         return row.channel.rank >= 0 ? tr("rank %1").arg(row.channel.rank) : tr("all, maximum");
     case Kind:
-        return row.channel.isReserved ? tr("reserved") : tr("allocated");
+        return isTimer ? tr("time") : row.channel.isReserved ? tr("reserved") : tr("allocated");
     case Peak:
-        return gibText(peakOf(row), 2);
+        return isTimer ? metricText(Metric::Timer, m_run->timers.seconds[row.record]) : gibText(peakOf(row), 2);
     default:
-        return grouped(m_run->step[row.record]);
+        return grouped((isTimer ? m_run->timers.step : m_run->step)[row.record]);
     }
 }
 
@@ -199,11 +219,12 @@ QVariant ChannelsModel::sortKey(const Row& row, int column) const
     case Rank:
         return row.channel.rank;
     case Kind:
-        return row.channel.isReserved;
+        return (row.channel.isReserved ? 1 : 0) + (row.channel.isTimer ? 2 : 0);
     case Peak:
-        return static_cast<qint64>(peakOf(row).value);
+        return row.channel.isTimer ? static_cast<double>(m_run->timers.seconds[row.record])
+                                   : static_cast<double>(peakOf(row).value);
     default:
-        return static_cast<qint64>(m_run->step[row.record]);
+        return static_cast<qint64>((row.channel.isTimer ? m_run->timers.step : m_run->step)[row.record]);
     }
 }
 
