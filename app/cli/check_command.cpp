@@ -110,8 +110,7 @@ Result<Opened> open(const Options& options, const Knowledge& knowledge)
     Opened opened{std::move(*inputs), {}, {}, {}, {}};
     opened.problems = opened.inputs.problems;
     if (!options.log.empty()) {
-        const std::vector<std::filesystem::path> paths{options.log};
-        auto run = readLog(paths);
+        auto run = readLogs({options.log});
         if (!run) {
             return tl::unexpected(run.error());
         }

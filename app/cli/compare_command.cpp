@@ -61,8 +61,7 @@ Result<HistoryRun> openRun(const Options& options, const std::string& path, cons
         opened.plan = std::move(*plan);
         return opened;
     }
-    const std::vector<std::filesystem::path> paths{path};
-    const auto log = readLog(paths);
+    const auto log = readLogs({path});
     if (!log) {
         return tl::unexpected(log.error());
     }

@@ -5,6 +5,7 @@
 
 #include "insight/fit_knobs.h"
 #include "plan/fields.h"
+#include "runlog/anchor_scan.h"
 #include "runlog/read_log.h"
 #include "units/bytes.h"
 
@@ -84,8 +85,7 @@ Result<void> calibrateOnLogs(const PlanOptions& options, Inputs& inputs)
     const TrainingPlan& plan = inputs.original ? *inputs.original : inputs.plan;
     std::vector<CalibrationPoint> points;
     for (const std::string& path : options.calibrate) {
-        const std::vector<std::filesystem::path> paths{path};
-        const auto log = readLog(paths);
+        const auto log = readLogs({path});
         if (!log) {
             return tl::unexpected(log.error());
         }
@@ -148,6 +148,15 @@ std::filesystem::path userFolder()
         return std::filesystem::path(config) / "headroom";
     }
     return home != nullptr ? std::filesystem::path(home) / ".config" / "headroom" : std::filesystem::path{};
+}
+
+Result<Run> readLogs(const std::vector<std::string>& paths)
+{
+    static const LineFormats formats = LineFormats::load(userFolder());
+    static const AnchorSet anchors(formats);
+    ReadOptions options;
+    options.formats = &anchors;
+    return readLog(std::vector<std::filesystem::path>(paths.begin(), paths.end()), options);
 }
 
 Result<Assignment> parseAssignment(const std::string& text)

@@ -4,6 +4,7 @@
 #include "config/open_plan.h"
 #include "footprint/footprint.h"
 #include "insight/saved_calibration.h"
+#include "runlog/run.h"
 
 #include <CLI/CLI.hpp>
 
@@ -37,6 +38,9 @@ struct Knowledge
     ConfigFormats formats = ConfigFormats::load(userFolder());
     Catalog catalog = Catalog::load(userFolder());
 };
+
+/// Logs with the formats the program ships and the user's own.
+[[nodiscard]] Result<Run> readLogs(const std::vector<std::string>& paths);
 
 struct Inputs
 {

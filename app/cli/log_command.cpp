@@ -74,7 +74,7 @@ int run(const Options& options, const AnchorSet& anchors)
     if (!log) {
         return fail(log.error());
     }
-    if (log->isEmpty() && log->steps.size() == 0 && log->facts.empty()) {
+    if (log->isEmpty() && log->steps.size() == 0 && log->timers.size() == 0 && log->facts.empty()) {
         return failOf(*log, options.paths.front());
     }
     if (options.csv) {

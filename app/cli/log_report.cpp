@@ -48,7 +48,8 @@ Table recordTable()
     return table;
 }
 
-void printPeaks(const LogReport& report, std::size_t count)
+/// False where the log has none.
+bool printPeaks(const LogReport& report, std::size_t count)
 {
     const Run& run = *report.run;
     Table peaks = recordTable();
@@ -69,7 +70,38 @@ void printPeaks(const LogReport& report, std::size_t count)
     if (report.summary.reservedPeak && !any) {
         Table reserved = recordTable();
         addRecordRow(run, *report.summary.reservedPeak, reserved);
-        fmt::print("\nLargest reserved (the log has no allocated amounts)\n{}", reserved.text());
+        fmt::print("\nLargest reserved (the log has no peaks of what was allocated)\n{}", reserved.text());
+    }
+    return any;
+}
+
+std::string counted(std::int64_t count, std::string_view what)
+{
+    return fmt::format("{} {}{}", formatCount(count), what, count == 1 ? "" : "s");
+}
+
+/// Parameters and what the framework itself calculated.
+void printModel(const Run& run)
+{
+    const std::vector<LogParameters> all = parametersOf(run);
+    const auto most = std::ranges::max_element(all, {}, &LogParameters::count);
+    if (most != all.end()) {
+        fmt::print("Parameters: {}{}, from {}:{}{}\n", formatCount(most->count),
+                   most->what.empty() ? "" : fmt::format(" ({})", most->what), run.files[most->file], most->line,
+                   all.size() > 1
+                       ? fmt::format("; the largest of {}", counted(static_cast<std::int64_t>(all.size()), "count"))
+                       : "");
+    }
+    const auto estimate = std::ranges::find_if(run.facts, [](const LogFact& fact) {
+        return fact.kind == LineKind::Estimate && fact.number("est_weight_optimizer_bytes");
+    });
+    if (estimate != run.facts.end()) {
+        const auto gib = [&](const char* field) { return formatGib(bytesFrom(*estimate->number(field))); };
+        fmt::print("The framework's own estimate: {} of weights and optimizer{}, from {}:{}\n",
+                   gib("est_weight_optimizer_bytes"),
+                   estimate->number("est_total_bytes") ? fmt::format(", {} with activations", gib("est_total_bytes"))
+                                                       : "",
+                   run.files[estimate->file], estimate->line);
     }
 }
 
@@ -101,15 +133,73 @@ void printTimers(const Run& run)
     }
 }
 
-/// Those after the first, which a finding explains.
+/// Amounts that are no peaks of what is allocated or reserved.
+void printOtherAmounts(const Run& run, bool hasPeaks)
+{
+    Table table;
+    table.addColumn("largest", Table::Align::Left);
+    for (const char* title : {"amount", "step", "rank"}) {
+        table.addColumn(title);
+    }
+    table.addColumn("place", Table::Align::Left);
+    bool any = false;
+    const auto add = [&](const char* what, const Sparse<std::int64_t>& column) {
+        if (column.values.empty()) {
+            return;
+        }
+        const auto most = std::ranges::max_element(column.values);
+        const Record record = run.record(column.records[static_cast<std::size_t>(most - column.values.begin())]);
+        table.addRow({what, formatGib(Bytes{*most}, 3), std::to_string(record.step),
+                      record.rank < 0 ? "" : std::to_string(record.rank),
+                      fmt::format("{}:{}", run.files[record.file], record.line)});
+        any = true;
+    };
+    if (!hasPeaks) {
+        add("allocated when the line was printed", run.currentBytes);
+    }
+    add("active, waiting for a stream included", run.activeBytes);
+    add("taken on the device, all processes", run.deviceBytes);
+    if (any) {
+        fmt::print("\nOther amounts\n{}", table.text());
+    }
+}
+
+/// "3.00 GiB asked for, 14.25 GiB allocated, …": what the message says.
+std::string amountsOf(const OutOfMemory& oom)
+{
+    std::vector<std::string> parts;
+    const auto add = [&](const std::optional<Bytes>& bytes, std::string_view what) {
+        if (bytes) {
+            parts.push_back(fmt::format("{} {}", formatBytes(*bytes), what));
+        }
+    };
+    add(oom.requested, "asked for");
+    add(oom.allocated, "allocated");
+    add(oom.reserved, "reserved");
+    add(oom.privatePools, "in private pools");
+    add(oom.process, "taken by the process");
+    add(oom.otherProcesses, "by other processes");
+    add(oom.free, "free");
+    add(oom.limit, "allowed");
+    add(oom.capacity, "in the device");
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// What each message says, and what those after the first mean: a finding explains that one.
 void printOutOfMemory(const LogReport& report)
 {
     constexpr std::size_t most = 5;
-    for (std::size_t i = 1; i < std::min(most, report.outOfMemory.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(most, report.outOfMemory.size()); ++i) {
         const OutOfMemory& oom = report.outOfMemory[i];
-        fmt::print("\nOut of memory again at {}:{}{}{}\n  {}\n", report.run->files[oom.file], oom.line,
+        fmt::print("\nOut of memory{} at {}:{}{}{}\n", i > 0 ? " again" : "", report.run->files[oom.file], oom.line,
                    oom.rank < 0 ? "" : fmt::format(", rank {}", oom.rank),
-                   oom.phase ? fmt::format(", in {}", nameOf(*oom.phase)) : "", oom.meaning.english());
+                   oom.phase ? fmt::format(", in {}", nameOf(*oom.phase)) : "");
+        if (const std::string amounts = amountsOf(oom); !amounts.empty()) {
+            fmt::print("  {}\n", amounts);
+        }
+        if (i > 0) {
+            fmt::print("  {}\n", oom.meaning.english());
+        }
     }
     if (report.outOfMemory.size() > most) {
         fmt::print("\n{} more out-of-memory messages.\n", report.outOfMemory.size() - most);
@@ -194,8 +284,10 @@ LogReport reportOf(const Run& run)
 void printLogReport(const LogReport& report, const std::vector<Finding>& findings, std::size_t count)
 {
     const Run& run = *report.run;
-    fmt::print("{} lines, {} measurements, {} ranks", formatCount(run.lineCount),
-               formatCount(static_cast<std::int64_t>(run.size())), run.ranks().size());
+    fmt::print("{}, {}", counted(run.lineCount, "line"), counted(static_cast<std::int64_t>(run.size()), "measurement"));
+    if (const std::size_t ranks = run.ranks().size(); ranks > 0) {
+        fmt::print(", {}", counted(static_cast<std::int64_t>(ranks), "rank"));
+    }
     fmt::print("{}\n", run.formats.empty() ? "" : fmt::format("; formats: {}", fmt::join(run.formats, ", ")));
     if (report.capacity) {
         fmt::print("Memory of the device: {}\n", formatGib(*report.capacity));
@@ -206,11 +298,15 @@ void printLogReport(const LogReport& report, const std::vector<Finding>& finding
     if (report.tokensPerSecond) {
         fmt::print("Median tokens per second: {}\n", formatCount(std::llround(*report.tokensPerSecond)));
     }
+    if (report.lastLoss && std::isfinite(*report.lastLoss)) {
+        fmt::print("Last loss: {:.5g}\n", *report.lastLoss);
+    }
+    printModel(run);
     if (!report.arguments.empty()) {
         fmt::print("Arguments in the log: {}, from {}:{}\n", report.arguments.size(),
                    run.files[report.arguments.front().file], report.arguments.front().line);
     }
-    printPeaks(report, count);
+    printOtherAmounts(run, printPeaks(report, count));
     printTimers(run);
     printOutOfMemory(report);
     fmt::print("\n{}", findingsText(findings));

@@ -70,8 +70,7 @@ int run(const Options& options)
     Run log;
     RunSummary summary;
     if (!options.log.empty()) {
-        const std::vector<std::filesystem::path> paths{options.log};
-        auto read = readLog(paths);
+        auto read = readLogs({options.log});
         if (!read) {
             return fail(read.error());
         }

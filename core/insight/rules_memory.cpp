@@ -161,6 +161,11 @@ void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& find
             finding.evidence.push_back(plain(std::move(block)));
         }
     }
+    if (message.requested) {
+        for (Text& block : buffersOfSize(*message.requested, parametersOf(*situation.run))) {
+            finding.evidence.push_back(plain(std::move(block)));
+        }
+    }
     if (situation.footprint != nullptr && shortage.stage && *shortage.stage < situation.footprint->stages.size()) {
         finding.evidence.push_back(stageEvidence(situation, *shortage.stage));
     }

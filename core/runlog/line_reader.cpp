@@ -53,6 +53,13 @@ std::string_view trimmed(std::string_view text)
                                            : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+/// "[After model building]" is a message as well.
+std::string_view withoutBrackets(std::string_view text)
+{
+    const bool hasBrackets = text.size() > 2 && text.starts_with('[') && text.find(']') == text.size() - 1;
+    return hasBrackets ? trimmed(text.substr(1, text.size() - 2)) : text;
+}
+
 /// The last line with something on it.
 std::string_view lastLineOf(std::string_view text)
 {
@@ -60,17 +67,17 @@ std::string_view lastLineOf(std::string_view text)
     return text.substr(text.find_last_of('\n') + 1); // npos + 1 is 0
 }
 
-/// A caller's message without the logger's brackets before it: "[time] [INFO] [utils.py:627:see_memory_usage] Engine
-/// before forward".
+/// A caller's message without the launcher's and the logger's brackets before it: "[rank3]: [time] [INFO]
+/// [utils.py:627:see_memory_usage] Engine before forward".
 std::string_view messageOf(std::string_view line)
 {
     line = trimmed(line);
     while (line.starts_with('[')) {
-        const std::size_t close = line.find("] ");
-        if (close == std::string_view::npos) {
+        const std::size_t close = std::min(line.find("] "), line.find("]: "));
+        if (close == npos) {
             break;
         }
-        line = trimmed(line.substr(close + 2));
+        line = trimmed(line.substr(line.find(' ', close)));
     }
     return line.substr(0, longestPhase);
 }
@@ -152,7 +159,7 @@ void LineReader::readMatch(const LineFormat& format, std::string_view text, Surr
         if (m_draft.record.phase.empty() && format.phaseIsLineBefore) {
             m_phase = messageBefore(format, around);
             const std::string_view own = textOf(findField(format.pattern, m_matcher.found(), "when"));
-            m_phase = own.empty() ? m_phase : std::string(own.substr(0, longestPhase));
+            m_phase = own.empty() ? m_phase : std::string(withoutBrackets(own).substr(0, longestPhase));
             m_draft.record.phase = m_phase;
             takeKindFromPhase();
         } else if (m_draft.record.phase.empty()) {
@@ -179,7 +186,7 @@ std::string LineReader::messageBefore(const LineFormat& format, Surroundings& ar
         return std::ranges::any_of(format.anchors,
                                    [&](const std::string& anchor) { return line.find(anchor) != npos; });
     };
-    std::string message = last;
+    std::string message = isOwn(lastLineOf(above)) ? std::string() : last;
     while (row != format.rows.end() && !(above = trimmed(above)).empty()) {
         const std::size_t begin = above.find_last_of('\n') + 1; // npos + 1 is 0
         const std::string_view line = above.substr(begin);

@@ -204,9 +204,11 @@ Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& format
 
 std::optional<Bytes> capacityOf(const Run& run)
 {
+    constexpr double mostOfADevice = 0x1p50;
     double largest = 0;
     for (const LogFact& fact : run.facts) {
-        largest = std::max(largest, fact.number("capacity_bytes").value_or(0));
+        const double capacity = fact.number("capacity_bytes").value_or(0);
+        largest = capacity <= mostOfADevice ? std::max(largest, capacity) : largest; // more is a broken line
     }
     return largest >= 1 ? std::optional(Bytes{static_cast<std::int64_t>(largest)}) : std::nullopt;
 }

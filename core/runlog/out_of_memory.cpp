@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/out_of_memory.h"
 
+#include "units/number.h"
+
 #include <algorithm>
 #include <array>
 
@@ -138,34 +140,34 @@ void judgeSizes(OutOfMemory& oom)
     const Bytes reserved = oom.reserved.value_or(*oom.allocated);
     const Bytes unused = reserved - *oom.allocated;
     const Bytes outside = oom.capacity ? *oom.capacity - reserved - oom.free.value_or(Bytes{}) : Bytes{};
-    const auto text = [](Bytes bytes) { return formatGib(bytes); };
+    const auto text = [](Bytes bytes) { return formatBytes(bytes); };
     if (oom.limit && oom.capacity && *oom.limit < *oom.capacity && oom.free && requested <= *oom.free) {
         oom.cause = OutOfMemoryCause::Limit;
         oom.meaning = Text{HEADROOM_TR("core",
                                        "%1 were asked for and %2 are free, but the process may take %3 only: a "
-                                       "memory fraction is set"),
+                                       "memory fraction is set."),
                            {text(requested), text(*oom.free), text(*oom.limit)}};
     } else if (requested <= unused) {
         oom.cause = OutOfMemoryCause::Fragmentation;
         oom.meaning = Text{HEADROOM_TR("core",
                                        "%1 were asked for while the allocator held %2 that no tensor used, in "
-                                       "pieces too small: fragmentation. Try expandable_segments:True"),
+                                       "pieces too small: fragmentation. Try expandable_segments:True."),
                            {text(requested), text(unused)}};
     } else if (outside.value > usualOverhead && requested <= outside) {
         oom.cause = OutOfMemoryCause::OutsideAllocator;
         oom.meaning = Text{HEADROOM_TR("core",
                                        "%1 of the device are held outside PyTorch's allocator: other processes, "
-                                       "the context or communication. %2 were asked for"),
+                                       "the context or communication. %2 were asked for."),
                            {text(outside), text(requested)}};
     } else if (oom.capacity && requested.value >= oom.capacity->value / 4) {
         oom.cause = OutOfMemoryCause::GiantBlock;
         oom.meaning = Text{HEADROOM_TR("core",
-                                       "a single block of %1 was asked for, a quarter of the device or more: one "
-                                       "tensor is the problem, not their sum"),
+                                       "A single block of %1 was asked for, a quarter of the device or more: one "
+                                       "tensor is the problem, not their sum."),
                            {text(requested)}};
     } else {
         oom.cause = OutOfMemoryCause::Shortage;
-        oom.meaning = Text{HEADROOM_TR("core", "%1 were asked for on top of %2 in tensors: the device is full"),
+        oom.meaning = Text{HEADROOM_TR("core", "%1 were asked for on top of %2 in tensors: the device is full."),
                            {text(requested), text(*oom.allocated)}};
     }
 }
@@ -177,11 +179,16 @@ void judge(OutOfMemory& oom)
     } else if (isOfHost(oom.message)) {
         oom.cause = OutOfMemoryCause::Host;
         oom.meaning = Text{HEADROOM_TR("core",
-                                       "the machine's own memory is suspected, not the GPU's: the process was "
-                                       "killed (%1)"),
+                                       "The machine's own memory is suspected, not the GPU's: the process was "
+                                       "killed (%1)."),
                            {oom.message}};
+    } else if (oom.requested) {
+        oom.meaning = Text{HEADROOM_TR("core",
+                                       "%1 were asked for. The message does not say how much was allocated, so the "
+                                       "cause stays open."),
+                           {formatBytes(*oom.requested)}};
     } else {
-        oom.meaning = Text{HEADROOM_TR("core", "the message has no sizes, so the cause stays open")};
+        oom.meaning = Text{HEADROOM_TR("core", "The message has no sizes, so the cause stays open.")};
     }
 }
 
@@ -199,6 +206,29 @@ std::vector<OutOfMemory> outOfMemoryOf(const Run& run)
         judge(oom);
     }
     return std::move(messages.list);
+}
+
+std::vector<Text> buffersOfSize(Bytes requested, const std::vector<LogParameters>& parameters)
+{
+    // Buckets end at multiples of what the ranks share, so a buffer is a little larger than its parameters.
+    constexpr double padding = 0.0005;
+    std::vector<Text> result;
+    for (const LogParameters& one : parameters) {
+        for (const int width : {4, 2}) {
+            const double bytes = static_cast<double>(one.count) * width;
+            const auto asked = static_cast<double>(requested.value);
+            const bool isOf = bytes >= 0x1p20 && asked > bytes - static_cast<double>(segment) / 2
+                && asked < bytes * (1 + padding) + static_cast<double>(segment);
+            const Text text{
+                width == 4 ? HEADROOM_TR("core", "a gradient buffer in 32 bits of the %1 parameters the log names")
+                           : HEADROOM_TR("core", "a gradient buffer in 16 bits of the %1 parameters the log names"),
+                {formatCount(one.count)}};
+            if (isOf && std::ranges::find(result, text) == result.end()) {
+                result.push_back(text);
+            }
+        }
+    }
+    return result;
 }
 
 std::vector<Text> blocksOfSize(Bytes requested, const TrainingPlan& plan)

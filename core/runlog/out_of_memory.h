@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/training_plan.h"
+#include "runlog/log_arguments.h"
 #include "runlog/run.h"
 
 #include <cstdint>
@@ -42,7 +43,9 @@ struct OutOfMemory
 [[nodiscard]] std::vector<OutOfMemory> outOfMemoryOf(const Run& run);
 
 /// The tensors of a plan that have the size of a failed request once it is rounded up to 2 MiB as PyTorch does: logits,
-/// attention scores, the gradient buffer. `tolerance`: of the message's rounding.
+/// attention scores.
 [[nodiscard]] std::vector<Text> blocksOfSize(Bytes requested, const TrainingPlan& plan);
+/// The gradient buffers of that size: 4 or 2 bytes for each of a rank's parameters, as the log counts them.
+[[nodiscard]] std::vector<Text> buffersOfSize(Bytes requested, const std::vector<LogParameters>& parameters);
 
 } // namespace headroom

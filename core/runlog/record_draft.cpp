@@ -9,6 +9,8 @@ namespace headroom {
 namespace {
 
 constexpr double largestAmount = 1125899906842624.0; // 2^50
+constexpr double longestTime = 1e12; // milliseconds; more is a broken line
+constexpr double fastest = 1e15; // tokens per second
 
 } // namespace
 
@@ -19,7 +21,8 @@ void RecordDraft::set(std::string_view field, double value)
         m_hasSeries = true;
         return;
     }
-    if (!(value >= 0) || !std::isfinite(value)) {
+    const bool isTime = field == "step_time_ms" || field == "train_time_ms";
+    if (!(value >= 0) || !std::isfinite(value) || (isTime && value > longestTime)) {
         return;
     }
     if (field == "step") {
@@ -46,6 +49,9 @@ void RecordDraft::set(std::string_view field, double value)
         record.stepSeconds = static_cast<float>(value / 1000);
         m_hasSeries = true;
     } else if (field == "tokens_per_s" || (field == "tokens_per_s_per_gpu" && !record.tokensPerSecond)) {
+        if (value > fastest) {
+            return;
+        }
         record.tokensPerSecond = static_cast<float>(value);
         m_hasSeries = true;
     } else if (value <= largestAmount) {

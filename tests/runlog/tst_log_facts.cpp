@@ -40,6 +40,8 @@ private slots:
     void phaseOfTraceback_data();
     void phaseOfTraceback();
     void sizesOfTensors();
+    void requestAlone();
+    void gradientBuffers();
     void inferredPhases();
     void cumulativeMaximum();
 };
@@ -312,6 +314,37 @@ void LogFactsTest::sizesOfTensors()
     QCOMPARE(scores.size(), std::size_t{1});
     QVERIFY(scores[0].english().find("scores in 16 bits") != std::string::npos);
     QVERIFY(blocksOfSize(bytes(3 * gibi), plan).empty());
+}
+
+/// What is asked for, without what is allocated, is told as far as it goes.
+void LogFactsTest::requestAlone()
+{
+    const Run run
+        = readLogText("[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 KiB. GPU 3 "
+                      "has a total capacity of 79.11 GiB of which 0.25 GiB is free.\n",
+                      "a.log");
+    const std::vector<OutOfMemory> all = outOfMemoryOf(run);
+    QCOMPARE(all.size(), std::size_t{1});
+    QCOMPARE(all[0].cause, OutOfMemoryCause::Unknown);
+    QCOMPARE(all[0].meaning.english(),
+             std::string("512.0 KiB were asked for. The message does not say how much was "
+                         "allocated, so the cause stays open."));
+}
+
+/// 1,132,938,240 parameters of a rank in 32 bits are 4321.8 MiB, which PyTorch rounds up to 4322 MiB: 4.22 GiB.
+void LogFactsTest::gradientBuffers()
+{
+    const Run run = readLogText(
+        " > number of parameters on (tensor, pipeline) model parallel rank (3, 2): 1132938240\n", "a.log");
+    const std::vector<LogParameters> parameters = parametersOf(run);
+    const auto found = [&](double gib) { return buffersOfSize(bytesFrom(gib * 0x1p30), parameters); };
+    QCOMPARE(found(4.22).size(), std::size_t{1});
+    QCOMPARE(found(4.22)[0].english(),
+             std::string("a gradient buffer in 32 bits of the 1,132,938,240 parameters the log names"));
+    QCOMPARE(found(2.11)[0].english(),
+             std::string("a gradient buffer in 16 bits of the 1,132,938,240 parameters the log names"));
+    QVERIFY(found(4.3).empty());
+    QVERIFY(found(4.2).empty());
 }
 
 void LogFactsTest::inferredPhases()

@@ -1,56 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/read_log.h"
 #include "runlog/read_pieces.h"
+#include "runlog/run_text.h"
 
 #include <QTest>
 
 using namespace headroom;
-
-namespace {
-
-constexpr double mebi = 1048576;
-constexpr double gibi = 1073741824;
-
-qint64 rounded(double bytes)
-{
-    return static_cast<qint64>(bytes + 0.5);
-}
-
-/// A record as the tests compare it; -1 where there is nothing.
-QString described(const Run& run, std::size_t i)
-{
-    const Record record = run.record(i);
-    return QStringLiteral("%1 step %2 rank %3 line %4 allocated %5 reserved %6")
-        .arg(QString::fromStdString(run.phaseNames[record.phase]))
-        .arg(record.step)
-        .arg(record.rank)
-        .arg(record.line)
-        .arg(run.allocatedBytes[i])
-        .arg(record.reserved ? record.reserved->value : -1);
-}
-
-QString expected(const char* phase, qint64 step, int rank, qint64 line, qint64 allocated, qint64 reserved = -1)
-{
-    return QStringLiteral("%1 step %2 rank %3 line %4 allocated %5 reserved %6")
-        .arg(QLatin1String(phase))
-        .arg(step)
-        .arg(rank)
-        .arg(line)
-        .arg(allocated)
-        .arg(reserved);
-}
-
-std::int64_t valueAt(const Sparse<std::int64_t>& column, std::size_t record)
-{
-    for (std::size_t i = 0; i < column.records.size(); ++i) {
-        if (column.records[i] == record) {
-            return column.values[i];
-        }
-    }
-    return -1;
-}
-
-} // namespace
+using namespace headroom::test;
 
 /// What whole lines of real frameworks become: records, rows of steps and facts. The traps are those of published logs.
 class LogLinesTest : public QObject
@@ -60,24 +16,12 @@ class LogLinesTest : public QObject
 private slots:
     void gluedRanks();
     void stepBeforeAndAfter();
-    void roundedMaximum();
     void messagePair();
-    void reservedIsNotAllocated();
-    void unitByFramework_data();
-    void unitByFramework();
     void coloursBetweenFields();
-    void rankPrefix_data();
-    void rankPrefix();
     void progressBarThenDict();
-    void quotedNumbers();
     void blockOfLines();
     void testLinesAreNotSteps();
-    void sharesOfTheCapacity();
-    void stepsOfEpochs();
-    void skippedLossAndText();
-    void diverged();
     void repeatedByRay();
-    void firstValueOfPair();
     void sourceCodeIsNoRecord();
     void numberStillBeingWritten();
     void iterationRows();
@@ -116,15 +60,6 @@ void LogLinesTest::stepBeforeAndAfter()
     QCOMPARE(described(run, 3), expected("total", 5, -1, 4, Run::noAllocated, rounded(8.5 * gibi)));
 }
 
-/// DeepSpeed rounds Max_CA to whole GiB, so it can be below CA: the peak is the larger.
-void LogLinesTest::roundedMaximum()
-{
-    const Run run
-        = readLogText("MA 4.0 GB         Max_MA 5.0 GB         CA 5.4 GB         Max_CA 5 GB \n", "train.log");
-    QCOMPARE(run.size(), std::size_t{1});
-    QCOMPARE(run.reservedBytes[0], rounded(5.4 * gibi));
-}
-
 /// The message is the line before the amounts, with or without a logger's prefix; what ran before it is inferred.
 void LogLinesTest::messagePair()
 {
@@ -141,63 +76,6 @@ void LogLinesTest::messagePair()
              expected("after initializing zero optimizer", 10, -1, 4, rounded(2.75 * gibi), rounded(3 * gibi)));
 }
 
-/// torchtitan's "memory" is reserved: it must not become a peak of allocated.
-void LogLinesTest::reservedIsNotAllocated()
-{
-    const Run run = readLogText("[rank0]:[titan] 2026-05-18 16:04:46,338 - root - INFO - step: 14  loss:  3.24405  "
-                                "grad_norm:  0.8319  memory:  9.5GiB(64.99%)  tps: 7,282  tflops: 0.52  mfu: 0.17%\n",
-                                "train.log");
-    QCOMPARE(run.size(), std::size_t{1});
-    QCOMPARE(described(run, 0), expected("total", 14, 0, 1, Run::noAllocated, rounded(9.5 * gibi)));
-    QVERIFY(!run.peak());
-    QVERIFY(run.largest(3).empty());
-    QCOMPARE(run.tokensPerSecond.values, std::vector<float>{7282.0F});
-    QCOMPARE(run.loss.values, std::vector<double>{3.24405});
-}
-
-void LogLinesTest::unitByFramework_data()
-{
-    QTest::addColumn<QByteArray>("line");
-    QTest::addColumn<double>("allocated");
-    const auto row = [](const char* name, const char* line, double allocated) {
-        QTest::newRow(name) << QByteArray(line) << allocated;
-    };
-    row("LitGPT's GB is decimal", "Memory used: 21.5 GB", 21.5e9);
-    row("MLX's GB is decimal",
-        "Iter 8: Train loss 0.4, Learning Rate 1e-6, It/sec 0.2, Tokens/sec 159.3, Trained Tokens 47, Peak mem 100.5 "
-        "GB",
-        100.5e9);
-    row("pith-train's GB is binary",
-        "step 0001/0015 | step-time 73.3 sec | cross-entropy-loss 2.6 | tokens-per-second 28,590 | peak-gpu-memory "
-        "63.5 GB",
-        63.5 * gibi);
-    row("DeepSpeed's GB is binary", "MA 1 GB Max_MA 21.5 GB CA 3 GB Max_CA 3 GB", 21.5 * gibi);
-    row("Megatron's MB is binary",
-        "[Rank 0] (after 2 iterations) memory (MB) | allocated: 1 | max allocated: 512.5 | reserved: 1 | max reserved: "
-        "1",
-        512.5 * mebi);
-    row("Megatron-Bridge's GB is decimal",
-        "[Rank 0] (after 1 iterations) memory (GB) | mem-allocated-gigabytes: 13.3 | mem-max-allocated-gigabytes: 13.5",
-        13.5e9);
-    row("OLMo's MB is decimal", "[step=2/10]\n    System/Peak GPU Memory (MB)=43,205", 43205e6);
-    row("MMEngine's has no label",
-        "mmengine - INFO - Iter(train) [   10/ 1000]  lr: 6e-06  eta: 1:20:11  time: 4.8  data_time: 0.01  memory: "
-        "31542  "
-        "loss: 1.4",
-        31542 * mebi);
-    row("nanotron's B is billion",
-        "[INFO|DP=0|PP=0|TP=0]: iteration: 9 / 10 | cuda_memory_allocated: 34.2B | cuda_max_memory_reserved: 40B", -1);
-}
-
-void LogLinesTest::unitByFramework()
-{
-    QFETCH(QByteArray, line);
-    QFETCH(double, allocated);
-    const Run run = readLogText((line + '\n').toStdString(), "train.log");
-    QCOMPARE(run.size(), std::size_t{1});
-    QCOMPARE(run.allocatedBytes[0], allocated < 0 ? Run::noAllocated : rounded(allocated));
-}
-
 void LogLinesTest::coloursBetweenFields()
 {
     const Run run = readLogText("\x1b[31mstep: 14  \x1b[32mloss:  3.24405  \x1b[38;2;180;60;0mgrad_norm:  0.8319  "
@@ -205,30 +83,6 @@ void LogLinesTest::coloursBetweenFields()
                                 "train.log");
     QCOMPARE(run.size(), std::size_t{1});
     QCOMPARE(run.reservedBytes[0], rounded(9.5 * gibi));
-}
-
-void LogLinesTest::rankPrefix_data()
-{
-    QTest::addColumn<QByteArray>("prefix");
-    QTest::addColumn<int>("rank");
-    const auto row = [](const char* prefix, int rank) { QTest::newRow(prefix) << QByteArray(prefix) << rank; };
-    row("[rank3]:", 3);
-    row("[rank3]: ", 3);
-    row("[default12]:", 12);
-    row("7: ", 7);
-    row("[1,5]<stdout>:", 5);
-    row("[20250825 13:42:35][rank-7/8][INFO ] ", 7);
-    row("7:", -1);
-    row("", -1);
-}
-
-void LogLinesTest::rankPrefix()
-{
-    QFETCH(QByteArray, prefix);
-    QFETCH(int, rank);
-    const Run run = readLogText((prefix + "Peak memory usage: 75422.5MiB\n").toStdString(), "train.log");
-    QCOMPARE(run.size(), std::size_t{1});
-    QCOMPARE(static_cast<int>(run.rank[0]), rank);
 }
 
 /// A bar redrawn with carriage returns and the dict right behind it: the dict's step is the bar's last count.
@@ -240,15 +94,6 @@ void LogLinesTest::progressBarThenDict()
                       "train.log");
     QCOMPARE(run.size(), std::size_t{1});
     QCOMPARE(described(run, 0), expected("total", 14, -1, 1, rounded(2.5 * gibi)));
-}
-
-/// transformers 5 quotes the numbers.
-void LogLinesTest::quotedNumbers()
-{
-    const Run run
-        = readLogText("{'loss': '0.75', 'grad_norm': '12.79', 'learning_rate': '0', 'epoch': '0.02'}\n", "a.log");
-    QCOMPARE(run.size(), std::size_t{0});
-    QCOMPARE(run.steps.loss, std::vector<double>{0.75});
 }
 
 /// OLMo's values are the indented lines below the head; fms-fsdp's stand above and below.
@@ -278,40 +123,6 @@ void LogLinesTest::testLinesAreNotSteps()
     QCOMPARE(run.size(), std::size_t{0});
 }
 
-/// MMEngine counts from 1 in each epoch: step 50 of the second of 7393 steps is 7443.
-void LogLinesTest::stepsOfEpochs()
-{
-    const Run run = readLogText("07/04 08:12:50 - mmengine - INFO - Epoch(train)  [2][  50/7393]  lr: 3e-05  eta: "
-                                "9:40:59  time: 0.5  data_time: 0.01  "
-                                "memory: 14765  loss: 37.5\n"
-                                "Epoch: [1]  [  20/4572]  eta: 0:08:36    time: 0.1136  data: 0.1014  max mem: 20009\n",
-                                "a.log");
-    QCOMPARE(run.step, (std::vector<std::uint32_t>{7443, 4592}));
-}
-
-/// "lm loss" is missing when every step of the interval was skipped; the row has its time.
-void LogLinesTest::skippedLossAndText()
-{
-    const Run run
-        = readLogText(" iteration        5/    1000 | elapsed time per iteration (ms): 500.0 | number of skipped "
-                      "iterations:   5 |Number of parameters in transformer block in billions:  1.35\n",
-                      "a.log");
-    QCOMPARE(run.steps.size(), std::size_t{1});
-    QVERIFY(std::isnan(run.steps.loss[0]));
-    QCOMPARE(run.facts.size(), std::size_t{1});
-}
-
-void LogLinesTest::diverged()
-{
-    const Run run = readLogText("{'loss': nan, 'grad_norm': inf, 'learning_rate': 0.0, 'epoch': 0.1}\n"
-                                "step:1/6000 train_loss:11.5 train_time:24179ms step_avg:nanms\n",
-                                "a.log");
-    QCOMPARE(run.steps.size(), std::size_t{2});
-    QVERIFY(std::isnan(run.steps.loss[0]));
-    QCOMPARE(run.steps.loss[1], 11.5);
-    QVERIFY(std::isnan(run.steps.seconds[1]));
-}
-
 /// Ray hides the same line of other workers behind a count.
 void LogLinesTest::repeatedByRay()
 {
@@ -321,42 +132,6 @@ void LogLinesTest::repeatedByRay()
                       "a.log");
     QCOMPARE(run.size(), std::size_t{1});
     QCOMPARE(valueAt(run.currentBytes, 0), rounded(0.5 * gibi));
-}
-
-/// Primus prints "inst/avg" pairs: the first is this interval's.
-void LogLinesTest::firstValueOfPair()
-{
-    const Run run = readLogText(
-        " iteration       10/      50 | elapsed time per iteration (ms): 1500.0/1630.1 | hip mem "
-        "usage/free/total/usage_ratio: "
-        "99.0GB/92.0GB/191.0GB/51.60% | tokens per GPU (tokens/s/GPU): 5134.5/5026.5 | lm loss: 1.125E+01 |\n",
-        "a.log");
-    QCOMPARE(run.size(), std::size_t{1});
-    QCOMPARE(run.stepSeconds.values, std::vector<float>{1.5F});
-    QCOMPARE(run.tokensPerSecond.values, std::vector<float>{5134.5F});
-    QCOMPARE(valueAt(run.deviceBytes, 0), rounded(99 * gibi));
-    QVERIFY(!run.hasAllocated(0));
-}
-
-/// fairseq prints what was left free, Lingua a percentage; both name the capacity once.
-void LogLinesTest::sharesOfTheCapacity()
-{
-    const Run fairseq
-        = readLogText("rank   0: capabilities =  7.0  ; total memory = 32.000 GB ; name = Tesla V100-SXM2-32GB\n"
-                      "2020-07-17 | INFO | train_inner | epoch 001:   2800 / 160368 loss=9.255, num_updates=2800, "
-                      "gb_free=5.5, wall=1\n",
-                      "a.log");
-    QCOMPARE(fairseq.size(), std::size_t{1});
-    QCOMPARE(described(fairseq, 0), expected("total", 2800, -1, 2, rounded(26.5 * gibi)));
-    const std::string line
-        = "step: 10  acc: 0  loss:  10.1  grad: 1.20e+00  flops: 4.00e+14  wps: 5.00e+04  iter:  0.8123  "
-          "data: 0.001  lr: 3.00e-04  mem: 50%  pow: 600.1 W\n";
-    const Run lingua = readLogText("GPU capacity: NVIDIA H100 80GB HBM3 (0) with 80.0GiB memory\n" + line, "a.log");
-    QCOMPARE(lingua.size(), std::size_t{1});
-    QCOMPARE(valueAt(lingua.activeBytes, 0), rounded(40 * gibi));
-    const Run unknown = readLogText(line, "a.log");
-    QVERIFY(unknown.activeBytes.records.empty());
-    QCOMPARE(unknown.inferences.size(), std::size_t{1});
 }
 
 /// modded-nanogpt prints its own source, and people paste code.

@@ -56,7 +56,7 @@ FollowJob::Grown FollowJob::Followed::poll(const Library& library)
     const auto start = std::chrono::steady_clock::now();
     const bool isFirst = !logs;
     if (isFirst) {
-        logs = std::make_unique<FollowedLogs>(log.paths);
+        logs = std::make_unique<FollowedLogs>(log.paths, &library.logFormats->anchors());
     }
     const auto hasChanged = logs->poll();
     const bool isKnown = isFirst && statesOf(log) == states;
@@ -64,9 +64,6 @@ FollowJob::Grown FollowJob::Followed::poll(const Library& library)
         return nullptr;
     }
     Run run = logs->run();
-    if (run.isEmpty()) {
-        return nullptr;
-    }
     log = loadedLog(log.paths, std::move(run), library);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     log.seconds = seconds;

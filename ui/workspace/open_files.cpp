@@ -121,12 +121,19 @@ bool takeStructured(const std::filesystem::path& path, const Library& library, O
     return true;
 }
 
+/// An out-of-memory message alone is a log worth showing, and so is a list of arguments.
+bool tellsNothing(const Run& run)
+{
+    return run.isEmpty() && run.steps.size() == 0 && run.timers.size() == 0 && run.facts.empty();
+}
+
 void readLogs(const std::vector<std::filesystem::path>& logs, const Library& library, const OpenProgress& progress,
               OpenedFiles& opened)
 {
     const auto start = std::chrono::steady_clock::now();
     const std::string name = nameOf(logs.front());
     ReadOptions options;
+    options.formats = &library.logFormats->anchors();
     bool cancelled = false;
     options.progress = [&](double done) {
         if (!progress(done, name)) {
@@ -144,11 +151,12 @@ void readLogs(const std::vector<std::filesystem::path>& logs, const Library& lib
         opened.problems.push_back(std::move(run.error()));
         return;
     }
-    if (run->isEmpty()) {
-        opened.problems.push_back(problemOf(
-            logs.front(),
-            Text(HEADROOM_TR("core",
-                             "has no line with phase=, step= and peak_alloc= in it, so there is nothing to draw"))));
+    if (tellsNothing(*run)) {
+        opened.problems.push_back(
+            problemOf(logs.front(),
+                      Text(HEADROOM_TR("core",
+                                       "has no line with phase=, step= and peak_alloc=, and none of another log format "
+                                       "that is known, so there is nothing to show"))));
         return;
     }
     LoadedLog log = loadedLog(logs, std::move(*run), library);

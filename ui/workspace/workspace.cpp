@@ -278,6 +278,7 @@ std::vector<Problem> Workspace::problems() const
     };
     add(m_library->formats.problems);
     add(m_library->catalog.problems);
+    add(m_library->logFormats->problems());
     if (m_config) {
         add(m_config->opened.problems);
         // What the file says but no run can do; what is only missing has no place in it.
