@@ -49,20 +49,24 @@ constexpr std::array<Signature, 5> compressions{{{"\x1f\x8b"sv, "gunzip"sv},
                                                  {"BZh"sv, "bunzip2"sv},
                                                  {"PK\x03\x04"sv, "unzip"sv}}};
 
-/// Control characters that no log has, in more than one byte of sixteen. A run of zeros alone is no sign: logs that
-/// were truncated while open begin with one.
+/// Control characters that no log has, in more than one byte of sixteen. Runs of zeros are no sign: logs that were
+/// truncated while open begin with one, and after a machine has stopped they end with one.
 bool looksBinary(std::string_view head)
 {
-    const auto isControl = [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte < 0x20 && !(byte >= '\a' && byte <= '\r') && byte != 0x1b;
-    };
-    const std::size_t text = head.find_first_not_of('\0');
-    if (text == std::string_view::npos) {
-        return false;
+    constexpr std::size_t run = 8;
+    std::size_t bytes = 0;
+    std::size_t controls = 0;
+    for (std::size_t at = 0; at < head.size();) {
+        const std::size_t zeros = std::min(head.find_first_not_of('\0', at), head.size()) - at;
+        if (zeros >= run) {
+            at += zeros;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(head[at++]);
+        controls += byte < 0x20 && !(byte >= '\a' && byte <= '\r') && byte != 0x1b ? 1 : 0;
+        ++bytes;
     }
-    const std::string_view rest = head.substr(text);
-    return std::ranges::count_if(rest, isControl) > static_cast<std::ptrdiff_t>(rest.size() / 16);
+    return controls > bytes / 16;
 }
 
 } // namespace

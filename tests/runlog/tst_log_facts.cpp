@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/catalog.h"
 #include "config/config_format.h"
 #include "runlog/log_arguments.h"
 #include "runlog/out_of_memory.h"

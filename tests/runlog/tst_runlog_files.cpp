@@ -29,6 +29,7 @@ private slots:
     void refused();
     void notRead_data();
     void notRead();
+    void zerosBehindText();
     void brokenFiles_data();
     void brokenFiles();
     void cutOffLastLine_data();
@@ -148,6 +149,9 @@ void RunlogFilesTest::notRead_data()
     for (int i = 0; i < 9000; ++i) {
         binary.append(static_cast<char>(i * 7919 >> 3));
     }
+    QTest::newRow("letters of two bytes without a mark")
+        << QByteArray("p\0h\0a\0s\0e\0=\0f\0 \0s\0t\0e\0p\0=\0001\0 \0p\0e\0a\0k\0", 36)
+        << QByteArray("the file holds binary data, not text");
     QTest::newRow("binary") << binary << QByteArray("the file holds binary data, not text");
 }
 
@@ -164,6 +168,16 @@ void RunlogFilesTest::notRead()
         QCOMPARE(run.problems.front().line, std::int64_t{0});
         QCOMPARE(QByteArray::fromStdString(run.problems.front().text.english()), sentence);
     }
+}
+
+/// As a file system leaves the end of a file when the machine stops.
+void RunlogFilesTest::zerosBehindText()
+{
+    const std::string record = "phase=forward step=1 peak_alloc=1GiB\n";
+    const Result<Run> run = read(write("train.log", record + std::string(5000, '\0') + "\n" + record));
+    QVERIFY(run.has_value());
+    QCOMPARE(run->line, (std::vector<std::uint32_t>{1, 3}));
+    QCOMPARE(run->problemCount, std::int64_t{0});
 }
 
 void RunlogFilesTest::brokenFiles_data()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The peaks chart beyond its first lines: channels, markers, following, a logarithmic axis.
-#include "theme/theme.h"
 #include "ui/shown_peaks.h"
 
 #include <QAction>
@@ -27,7 +26,7 @@ class TestChartsChannels : public QObject
     Q_OBJECT
 
 private slots:
-    static void initTestCase();
+    static void init() { prepareChartTest(); }
     static void channelsAreShownAndHidden();
     static void addedLinesAreGathered_data();
     static void addedLinesAreGathered();
@@ -40,12 +39,6 @@ private slots:
     static void valuesAreSaved();
     static void buttonsStayOutOfPictures();
 };
-
-void TestChartsChannels::initTestCase()
-{
-    QLocale::setDefault(QLocale::c());
-    applyTheme(*qApp, ThemeChoice::Light);
-}
 
 void TestChartsChannels::channelsAreShownAndHidden()
 {

@@ -5,6 +5,7 @@
 #include "charts/ranks_plot.h"
 #include "theme/theme.h"
 #include "ui/chart_data.h"
+#include "ui/shown_chart.h"
 #include "workspace/view_state.h"
 
 #include <QApplication>
@@ -20,19 +21,13 @@ class TestChartsRanks : public QObject
     Q_OBJECT
 
 private slots:
-    static void initTestCase();
+    static void init() { prepareChartTest(); }
     static void gridHoldsThePeaks_data();
     static void gridHoldsThePeaks();
     static void heatMapChoosesRanks();
     static void heatMapCoversTheStepsInView();
     static void heatMapIsSaved();
 };
-
-void TestChartsRanks::initTestCase()
-{
-    QLocale::setDefault(QLocale::c());
-    applyTheme(*qApp, ThemeChoice::Light);
-}
 
 void TestChartsRanks::gridHoldsThePeaks_data()
 {

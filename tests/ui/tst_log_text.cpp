@@ -61,7 +61,7 @@ private slots:
     void finderTellsWhatItFound();
 
 private:
-    [[nodiscard]] QString write(const QByteArray& text, QIODevice::OpenMode mode = QIODevice::WriteOnly) const
+    QString write(const QByteArray& text, QIODevice::OpenMode mode = QIODevice::WriteOnly) const
     {
         return writeText(m_folder.filePath(QStringLiteral("train.log")), text, mode);
     }

@@ -17,6 +17,7 @@
 #include <QTableView>
 #include <QtTest>
 
+#include <algorithm>
 #include <set>
 
 using namespace headroom;
@@ -29,6 +30,7 @@ private slots:
     void configOpensWhileALogIsRead();
     void growingLogIsFollowed();
     void growingFolderIsFollowed();
+    void messageAloneIsExplained();
     void chartSwitchesAreActions();
     void channelsAreChosen();
 };
@@ -116,6 +118,27 @@ void WindowLogTest::growingFolderIsFollowed()
     std::set<std::int64_t> amounts(run.allocatedBytes.begin(), run.allocatedBytes.end());
     QCOMPARE(amounts.size(), std::size_t{50});
     QCOMPARE(run.ranks(), (std::vector<std::int32_t>{0, 1, 2, 3}));
+}
+
+/// A log that ends before its first measurement: nothing to draw, but its message is why it was opened.
+void WindowLogTest::messageAloneIsExplained()
+{
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths(
+        {m_fixture->write(QStringLiteral("short.log"),
+                          "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total "
+                          "capacity of 79.11 GiB of "
+                          "which 1.66 GiB is free. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 5.00 "
+                          "GiB is reserved by "
+                          "PyTorch but unallocated.\n")});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    const auto isExplained = [&] {
+        const std::vector<Finding>& findings = workspace().findings();
+        return std::any_of(findings.begin(), findings.end(),
+                           [](const Finding& finding) { return finding.id == "out-of-memory"; });
+    };
+    QTRY_VERIFY(isExplained());
+    QVERIFY(workspace().problems().empty());
 }
 
 void WindowLogTest::chartSwitchesAreActions()
