@@ -195,10 +195,10 @@ void printOutOfMemory(const LogReport& report)
                    oom.rank < 0 ? "" : fmt::format(", rank {}", oom.rank),
                    oom.phase ? fmt::format(", in {}", nameOf(*oom.phase)) : "");
         if (const std::string amounts = amountsOf(oom); !amounts.empty()) {
-            fmt::print("  {}\n", amounts);
+            fmt::print("{}", wrapped("  ", amounts));
         }
         if (i > 0) {
-            fmt::print("  {}\n", oom.meaning.english());
+            fmt::print("{}", wrapped("  ", oom.meaning.english()));
         }
     }
     if (report.outOfMemory.size() > most) {
