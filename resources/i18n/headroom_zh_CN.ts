@@ -962,14 +962,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>GPUs that share the experts of every layer. It must divide their number.</source>
         <translation>分担每层专家的 GPU 数。它必须整除专家数。</translation>
     </message>
-    <message>
-        <source>set %1 on the left</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>set %1 in the tab Plan</source>
-        <translation type="unfinished"></translation>
-    </message>
 </context>
 <context>
     <name>Verdict</name>
@@ -1091,10 +1083,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>was replaced by %1: one config is open at a time</source>
         <translation>已被 %1 取代：一次只能打开一个配置</translation>
-    </message>
-    <message>
-        <source>has no line with phase=, step= and peak_alloc= in it, so there is nothing to draw</source>
-        <translation>其中没有同时含 phase=、step= 和 peak_alloc= 的行，所以没有可绘制的内容</translation>
     </message>
     <message>
         <source>no config is open</source>
@@ -2765,34 +2753,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>日志中没有能理解的参数</translation>
     </message>
     <message>
-        <source>%1 were asked for and %2 are free, but the process may take %3 only: a memory fraction is set</source>
-        <translation>申请 %1，空闲 %2，但进程最多只能使用 %3：设置了显存比例上限</translation>
-    </message>
-    <message>
-        <source>%1 were asked for while the allocator held %2 that no tensor used, in pieces too small: fragmentation. Try expandable_segments:True</source>
-        <translation>申请 %1 时，分配器持有 %2 未被张量使用的显存，但都是过小的碎块：属于碎片化。可尝试 expandable_segments:True</translation>
-    </message>
-    <message>
-        <source>%1 of the device are held outside PyTorch&apos;s allocator: other processes, the context or communication. %2 were asked for</source>
-        <translation>设备上有 %1 被 PyTorch 分配器之外的部分占用：其他进程、上下文或通信。申请了 %2</translation>
-    </message>
-    <message>
-        <source>a single block of %1 was asked for, a quarter of the device or more: one tensor is the problem, not their sum</source>
-        <translation>一次申请了 %1 的单个块，达到设备的四分之一或更多：问题在于某一个张量，而不是总量</translation>
-    </message>
-    <message>
-        <source>%1 were asked for on top of %2 in tensors: the device is full</source>
-        <translation>张量已占 %2，又申请 %1：设备已满</translation>
-    </message>
-    <message>
-        <source>the machine&apos;s own memory is suspected, not the GPU&apos;s: the process was killed (%1)</source>
-        <translation>怀疑是主机内存不足而非显存不足：进程被终止（%1）</translation>
-    </message>
-    <message>
-        <source>the message has no sizes, so the cause stays open</source>
-        <translation>该消息没有给出大小，原因无法确定</translation>
-    </message>
-    <message>
         <source>the logits in 16 bits (micro-batch × sequence × vocabulary)</source>
         <translation>16 位的 logits（微批次 × 序列长度 × 词表）</translation>
     </message>
@@ -2827,10 +2787,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Lines broken at %1 columns, as terminals do, were joined</source>
         <translation>日志行在第 %1 列处被终端折断，已重新拼接</translation>
-    </message>
-    <message>
-        <source>The peak grows by %1 from step %2 to step %3: the optimizer creates its state at the end of the first step, so the first report is a lower bound</source>
-        <translation>从第 %2 步到第 %3 步峰值增加 %1：优化器在第一步结束时才创建状态，因此首次报告只是下限</translation>
     </message>
     <message>
         <source>more than %1 arguments, parameter counts and messages; the others are left out</source>
@@ -3816,6 +3772,54 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>“%1” is known only when the script runs: options in it are not seen here, and would win over those before it</source>
         <translation>“%1”只有在脚本运行时才能知道：其中的选项在此看不到，且会优先于它之前的选项</translation>
     </message>
+    <message>
+        <source>has no line with phase=, step= and peak_alloc=, and none of another log format that is known, so there is nothing to show</source>
+        <translation>其中没有同时含 phase=、step= 和 peak_alloc= 的行，也没有其他已知日志格式的行，所以没有可显示的内容</translation>
+    </message>
+    <message>
+        <source>Inferred from the log, not read in it</source>
+        <translation>由日志推断，并非日志原文</translation>
+    </message>
+    <message>
+        <source>%1 were asked for and %2 are free, but the process may take %3 only: a memory fraction is set.</source>
+        <translation>申请 %1，空闲 %2，但进程最多只能使用 %3：设置了显存比例上限。</translation>
+    </message>
+    <message>
+        <source>%1 were asked for while the allocator held %2 that no tensor used, in pieces too small: fragmentation. Try expandable_segments:True.</source>
+        <translation>申请 %1 时，分配器持有 %2 未被张量使用的显存，但都是过小的碎块：属于碎片化。可尝试 expandable_segments:True。</translation>
+    </message>
+    <message>
+        <source>%1 of the device are held outside PyTorch&apos;s allocator: other processes, the context or communication. %2 were asked for.</source>
+        <translation>设备上有 %1 被 PyTorch 分配器之外的部分占用：其他进程、上下文或通信。申请了 %2。</translation>
+    </message>
+    <message>
+        <source>A single block of %1 was asked for, a quarter of the device or more: one tensor is the problem, not their sum.</source>
+        <translation>一次申请了 %1 的单个块，达到设备的四分之一或更多：问题在于某一个张量，而不是总量。</translation>
+    </message>
+    <message>
+        <source>%1 were asked for on top of %2 in tensors: the device is full.</source>
+        <translation>申请 %1，而张量已占 %2：设备已满。</translation>
+    </message>
+    <message>
+        <source>The machine&apos;s own memory is suspected, not the GPU&apos;s: the process was killed (%1).</source>
+        <translation>怀疑是主机内存不足而非显存不足：进程被终止（%1）。</translation>
+    </message>
+    <message>
+        <source>%1 were asked for. The message does not say how much was allocated, so the cause stays open.</source>
+        <translation>申请了 %1。该消息没有说明已分配多少，原因无法确定。</translation>
+    </message>
+    <message>
+        <source>The message has no sizes, so the cause stays open.</source>
+        <translation>该消息没有给出大小，原因无法确定。</translation>
+    </message>
+    <message>
+        <source>a gradient buffer in 32 bits of the %1 parameters the log names</source>
+        <translation>日志所列 %1 个参数的 32 位梯度缓冲区</translation>
+    </message>
+    <message>
+        <source>a gradient buffer in 16 bits of the %1 parameters the log names</source>
+        <translation>日志所列 %1 个参数的 16 位梯度缓冲区</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3931,6 +3935,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>Step</source>
         <translation>步</translation>
+    </message>
+    <message>
+        <source>time</source>
+        <translation>耗时</translation>
     </message>
 </context>
 <context>
@@ -4473,14 +4481,6 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Findings</source>
         <translation>诊断</translation>
-    </message>
-    <message>
-        <source>Nothing to find fault with.</source>
-        <translation type="unfinished"></translation>
-    </message>
-    <message>
-        <source>Findings come with an estimate or a log.</source>
-        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -5158,6 +5158,26 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
     <message>
         <source>%1 s</source>
         <translation>%1 秒</translation>
+    </message>
+    <message>
+        <source>times</source>
+        <translation>耗时</translation>
+    </message>
+    <message>
+        <source>rank %1</source>
+        <translation>rank %1</translation>
+    </message>
+    <message>
+        <source>%1 ms</source>
+        <translation>%1 ms</translation>
+    </message>
+    <message>
+        <source>times, ms</source>
+        <translation>耗时，ms</translation>
+    </message>
+    <message>
+        <source>times, s</source>
+        <translation>耗时，s</translation>
     </message>
 </context>
 <context>
