@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/log_conclusions.h"
+#include "insight/plan_edits.h"
 #include "insight/rule.h"
 
 #include "plan/fields.h"
@@ -126,6 +127,11 @@ std::vector<FieldDifference> contradictions(const TrainingPlan& config, const Tr
         const bool bothSay = !one.before.empty() && !one.after.empty() && isStatedHere(fieldOrigin(config, one.key))
             && fieldOrigin(log, one.key).kind == OriginKind::Log;
         return !bothSay || one.key == "framework" || one.key == "model.name";
+    });
+    // What is written and switched off is the business of recomputeNotLoaded().
+    const bool isSameInEffect = effectiveGranularity(config) == effectiveGranularity(log);
+    std::erase_if(result, [&](const FieldDifference& one) {
+        return isSameInEffect && (one.key == enabledField || one.key == granularityField);
     });
     if (std::ranges::find(result, granularityField, &FieldDifference::key) != result.end()) {
         std::erase_if(result, [](const FieldDifference& one) { return one.key == enabledField; });

@@ -203,6 +203,14 @@ void TestLogRules::argumentsThatDiffer()
     QCOMPARE(editsText(*finding), std::string("recompute.granularity=none recompute.enabled=true"));
     log = config;
     QVERIFY(find(diagnose(situation), "config-is-not-what-ran") == nullptr);
+    // Switched off in the config and none in the log is the same.
+    TrainingPlan off = config;
+    off.recompute.enabled.value = false;
+    log = off;
+    QVERIFY(setField(log, "recompute.granularity", "none", {OriginKind::Log, 7, source}));
+    situation.plan = &off;
+    QVERIFY(find(diagnose(situation), "config-is-not-what-ran") == nullptr);
+    QVERIFY(find(diagnose(situation), "recompute-not-loaded") != nullptr);
 }
 
 void TestLogRules::reservedIsNoLeak()
