@@ -5,7 +5,7 @@
 
 namespace headroom::cli {
 
-/// Exit codes of every command (DESIGN 5.3).
+/// Exit codes of every command.
 enum ExitCode { Holds = 0, DoesNotHold = 1, BadInput = 2 };
 
 // Each adds its subcommand to `app`; when that was given, the callback runs it and stores the exit code.

@@ -10,7 +10,7 @@
 
 namespace headroom::cli {
 
-// The JSON of DESIGN 5.3: keys carry units, bytes are integers, schemas grow and never break.
+// JSON for programs: keys carry units, bytes are integers, schemas grow and never break.
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json toJson(const TrainingPlan& plan);

@@ -29,7 +29,7 @@ struct LogReport
 
 [[nodiscard]] LogReport reportOf(const Run& run);
 
-/// The JSON of `log` (DESIGN 5.3) with the `count` largest records.
+/// The JSON of `log` with the `count` largest records.
 [[nodiscard]] Json logJson(const LogReport& report, const std::vector<Finding>& findings, std::size_t count);
 
 /// The measurements for people: peaks of each phase, the `count` largest, what failed, what was inferred.

@@ -74,7 +74,7 @@ struct Recompute
     bool everyLayer = false; ///< Block without a number: all of them
     bool vision = false; ///< the vision encoder's layers as well
 };
-/// What the plan really does: `enabled: false` wins over any granularity (DESIGN 5.2).
+/// What the plan really does: `enabled: false` wins over any granularity.
 [[nodiscard]] Recompute recomputeOf(const TrainingPlan& plan);
 
 /// The working of the activations of one model on one GPU.

@@ -9,9 +9,9 @@
 
 namespace headroom {
 
-/// The footprint of every pipeline stage: workflow.md section 2 with the corrections of DESIGN 9. Pure; reuses the
-/// storage of `footprint`, so that a slider tick allocates nothing. Fails with the missing or impossible input named
-/// ("model.layers is not known"); `footprint` is then unspecified.
+/// The footprint of every pipeline stage: workflow.md section 2 with layers as the model has them and micro-batches in
+/// flight as the schedule holds them. Pure; reuses the storage of `footprint`, so that a slider tick allocates nothing.
+/// Fails with the missing or impossible input named ("model.layers is not known"); `footprint` is then unspecified.
 [[nodiscard]] Result<void> estimate(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint);
 
 /// The detailed footprint of every stage: textbook and model figures as estimate() gives them, the stages from the

@@ -26,7 +26,7 @@ struct CalibrationSpread
 
 struct Calibration
 {
-    /// Activation copies per layer, token and hidden unit (DESIGN 3) of a layer that is neither recomputed nor split
+    /// Activation copies per layer, token and hidden unit of a layer that is neither recomputed nor split
     /// over tensor parallel GPUs; recomputation and splits then act on it as they do on the theory's own k.
     std::optional<double> k;
     double activations = 1; ///< measured by estimated activations, logits not among them (theory.md 9.1, 9.2)

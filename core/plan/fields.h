@@ -8,7 +8,7 @@
 
 namespace headroom {
 
-/// Calls visit(std::string_view key, field) for every field of the plan, in the order of knowledge/configs.md
+/// Calls visit(std::string_view key, field) for every field of the plan, in the order of configs.md
 /// section 1. This list is the only place that pairs canonical keys ("parallel.pp") with members.
 template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& visit);
 

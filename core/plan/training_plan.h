@@ -16,7 +16,7 @@ using Name = Field<std::string>;
 using Names = Field<std::vector<std::string>>;
 
 /// Symbols in the comments are those of theory.md section 0. Member names are the canonical names of
-/// knowledge/configs.md section 1.
+/// configs.md section 1.
 struct ModelPlan
 {
     Name name;

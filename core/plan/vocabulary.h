@@ -29,7 +29,7 @@ enum class Granularity : std::uint8_t { None, Selective, Full };
 
 enum class DataType : std::uint8_t { None, Fp32, Bf16, Fp16, Fp8, Int8, Nf4, Int4 };
 
-/// Components of a footprint in stacking order (DESIGN 3). Static state is the first three.
+/// Components of a footprint in stacking order. Static state is the first three.
 enum class Component : std::uint8_t {
     Parameters,
     Gradients,

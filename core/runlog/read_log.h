@@ -19,7 +19,7 @@ struct ReadOptions
     const AnchorSet* formats = nullptr; ///< to look for; null: the built-in ones. Must outlive the reading
 };
 
-/// Reads logs of every known format (resources/formats/log), the base format (DESIGN 5.1) among them: the words phase=,
+/// Reads logs of every known format (resources/formats/log), the base format among them: the words phase=,
 /// step= and peak_alloc= in any order and after any prefix. Files are read in pieces and not kept in memory. A folder
 /// stands for the regular files in it. Fails when a file cannot be opened or the reading was cancelled; lines that
 /// cannot be read become problems of the Run.

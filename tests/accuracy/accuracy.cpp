@@ -29,7 +29,7 @@ struct Bar
     std::string_view known{};
 };
 
-/// DESIGN's bars: its own for Megatron-LM, images and experts, the medians of theory_frameworks.md section 1 for other
+/// The bars: our own for Megatron-LM, images and experts, the medians of theory_frameworks.md section 1 for other
 /// frameworks.
 constexpr std::array bars{
     Bar{"Megatron-LM, dense", 0.002, 0.9},
