@@ -401,6 +401,5 @@ void TestConfigOddities::openWordsAreNamed()
     QVERIFY(QString::fromStdString(document->problems()[1].english()).startsWith("a.sh:3: “$@” is known only when"));
 }
 
-Q_DECLARE_METATYPE(Oddity)
 QTEST_APPLESS_MAIN(TestConfigOddities)
 #include "tst_config_oddities.moc"
