@@ -31,6 +31,16 @@ QByteArray steps(double slope, double spike, double firstBelow = 0)
     return log;
 }
 
+/// DeepSpeed's memory at points of a step, which names no phase.
+QByteArray memoryPoints()
+{
+    QByteArray log;
+    for (const char* point : {"Before forward", "After forward", "After backward", "After step"}) {
+        log += QByteArray(point) + "\nMA 1 GB         Max_MA 2 GB         CA 3 GB         Max_CA 3 GB\n";
+    }
+    return log;
+}
+
 /// One line of a framework that prints what the device has in use beside the pool.
 QByteArray deviceLine(int usedMib)
 {
@@ -132,6 +142,7 @@ std::vector<Pair> pairsOfLogs()
             {"reserved-above-allocated", pool("24"), pool("20.5")},
             {"pool-in-pieces", pool("30"), pool("24")},
             {"memory-outside-allocator", log(deviceLine(30000)), log(deviceLine(25000))},
+            {"inferred-from-log", log(memoryPoints()), backward},
             {"out-of-memory", log(outOfMemory("0.66", "22.30", "0.10")), backward},
             {"only-one-rank one of two", twoStages,
              edit("pipeline_parallel_size: 1", "pipeline_parallel_size: 2", ranks({0, 1}))},

@@ -138,7 +138,8 @@ void TestReadPlan::valuesMeanWhatYamlReadersMake_data()
     row("True", "True", "parallel.sequence_parallel", "parallel.sp", "true");
     row("off", "off", "parallel.sequence_parallel", "parallel.sp", "false");
     row("maybe", "maybe", "parallel.sequence_parallel", "parallel.sp", "");
-    row("interpolation", "${SEQ:4096}", "train.seq_length", "batch.seq", "");
+    row("interpolation with a default", "${SEQ:4096}", "train.seq_length", "batch.seq", "4096");
+    row("interpolation without one", "${SEQ}", "train.seq_length", "batch.seq", "");
     row("Full", "Full", "recompute.granularity", "recompute.granularity", "full");
 }
 

@@ -90,11 +90,11 @@ QString mnemonicOf(const QString& text)
 /// Words that are the same in both languages: abbreviations, symbols, keys.
 bool staysAsItIs(const QString& source)
 {
-    static const QStringList names{
-        QStringLiteral("GPU"),    QStringLiteral("GPU %1"),  QStringLiteral("MLP"),         QStringLiteral("Logits"),
-        QStringLiteral("Home"),   QStringLiteral("h %1"),    QStringLiteral("ViT %1 × %2"), QStringLiteral("%1 = %2"),
-        QStringLiteral("k = %1"), QStringLiteral("rank %1"), QStringLiteral("rank"),        QStringLiteral("%1 %"),
-        QStringLiteral("P")};
+    static const QStringList names{QStringLiteral("GPU"),         QStringLiteral("GPU %1"),  QStringLiteral("MLP"),
+                                   QStringLiteral("Logits"),      QStringLiteral("Home"),    QStringLiteral("h %1"),
+                                   QStringLiteral("ViT %1 × %2"), QStringLiteral("%1 = %2"), QStringLiteral("k = %1"),
+                                   QStringLiteral("rank %1"),     QStringLiteral("rank"),    QStringLiteral("%1 %"),
+                                   QStringLiteral("%1 ms"),       QStringLiteral("P")};
     return names.contains(source);
 }
 

@@ -319,7 +319,8 @@ void WindowFilesTest::impossibleConfigSaysWhy_data()
     row("stages", "pipeline_parallel_size: 2", "pipeline_parallel_size: 48", "cannot be split over 48",
         "cannot be split");
     row("absurd layers", "layers: 24", "layers: 1000000000000", "must be between", "choose one");
-    row("absurd sequence", "seq_length: 1024", "seq_length: 9223372036854775807", "must be between", "batch.seq");
+    row("absurd sequence", "seq_length: 1024", "seq_length: 9223372036854775807", "must be between",
+        "set Sequence length");
 }
 
 void WindowFilesTest::impossibleConfigSaysWhy()

@@ -44,6 +44,7 @@ PlotMessage::PlotMessage(QCustomPlot* plot)
 void PlotMessage::setMessage(const QString& message)
 {
     m_message = message;
+    setText(message);
     setVisible(!message.isEmpty());
 }
 
