@@ -6,7 +6,8 @@
 
 namespace headroom {
 
-/// One line of the peaks chart, or of the times below it. By name, so that what was chosen stays chosen when a log is read again.
+/// One line of the peaks chart, or of the times below it. By name, so that what was chosen stays chosen when a log is
+/// read again.
 struct Channel
 {
     static constexpr int overRanks = -1; ///< the largest of all ranks, or of the chosen one
