@@ -3758,7 +3758,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>Open the config of the second run and choose that of the first in Compare: then the causes are looked up in both.</source>
-        <translation>打开第二次运行的配置，并在“对比”中选择第一次运行的配置：随后会在两者中查找原因。</translation>
+        <translation>打开第二次运行的配置，并在“比较”中选择第一次运行的配置：随后会在两者中查找原因。</translation>
     </message>
     <message>
         <source>open a log or a config first</source>
@@ -4161,7 +4161,7 @@ and what it did to memory and speed.</source>
     </message>
     <message>
         <source>Compare: %1</source>
-        <translation>对比：%1</translation>
+        <translation>比较：%1</translation>
     </message>
     <message>
         <source>capacity %1</source>
