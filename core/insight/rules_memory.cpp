@@ -42,11 +42,16 @@ Evidence plain(Text text)
     return {std::move(text), {}, 0};
 }
 
-/// "a = 1, b = true": what is set stands for what is meant, in any language.
+/// "a = 1, b = true": what is set stands for what is meant, in any language. What merely follows, so that the global
+/// batch and the number of GPUs stay, is left out.
 std::string settingsOf(const FitProposal& proposal)
 {
     std::string text;
     for (const PlanEdit& edit : proposal.edits) {
+        const bool follows = edit.field == "batch.accum" || edit.field == "parallel.dp";
+        if (follows && !text.empty()) {
+            continue;
+        }
         text += (text.empty() ? "" : ", ") + edit.field + " = " + edit.value;
     }
     return text;
@@ -72,7 +77,9 @@ void addProposals(const Shortage& shortage, Finding& finding)
     }
     const std::vector<FitProposal>& all = answer.singles.empty() ? answer.pairs : answer.singles;
     constexpr std::size_t most = 3;
-    for (std::size_t i = 0; i < std::min(all.size(), most); ++i) {
+    const bool isSaid = finding.mend && !all.empty()
+        && std::ranges::equal(finding.mend->edits, all.front().edits, {}, &PlanEdit::field, &PlanEdit::field);
+    for (std::size_t i = isSaid ? 1 : 0; i < std::min(all.size(), most); ++i) {
         finding.evidence.push_back(plain(Text{HEADROOM_TR("core", "would have fitted: %1, with a peak of %2"),
                                               {settingsOf(all[i]), formatGib(all[i].peak)}}));
     }
@@ -180,10 +187,10 @@ void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& find
             Text{HEADROOM_TR("core", "the run needed %1 more than its estimate of %2; what follows leaves that free"),
                  {formatGib(shortage.unexplained), formatGib(shortage.estimated)}}));
     }
+    finding.mend = mendFor(situation, shortage);
     if (shortage.answer) {
         addProposals(shortage, finding);
     }
-    finding.mend = mendFor(situation, shortage);
     findings.push_back(std::move(finding));
 }
 

@@ -195,6 +195,14 @@ void WindowTest::detailsTakeTheRoomOfTheCharts()
     workbench().panelActions().last()->trigger();
     QTRY_VERIFY(!enlarge->isChecked());
     QVERIFY(workbench().peaksChart()->isVisible());
+    // The panels beside them keep their width.
+    QTRY_VERIFY(workbench().peaksChart()->height() > before);
+    const int besides = workbench().findings()->width();
+    m_fixture->window().actions()[Command::EnlargeDetails]->trigger();
+    QTRY_VERIFY(workbench().tabs()->height() > 2 * before);
+    QCOMPARE(workbench().findings()->width(), besides);
+    m_fixture->window().actions()[Command::EnlargeDetails]->trigger();
+    QTRY_COMPARE(workbench().tabs()->height(), before);
     m_fixture->window().actions()[Command::EnlargeDetails]->trigger();
     QVERIFY(workbench().tabs()->isVisible());
     m_fixture->window().actions()[Command::ResetLayout]->trigger();

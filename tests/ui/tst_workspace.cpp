@@ -247,6 +247,9 @@ void WorkspaceTest::groupedNumbers()
     QCOMPARE(grouped(999), QStringLiteral("999"));
     QCOMPARE(grouped(1204311), QStringLiteral("1") + gap + QStringLiteral("204") + gap + QStringLiteral("311"));
     QCOMPARE(grouped(-1000), QStringLiteral("-1") + gap + QStringLiteral("000"));
+    QCOMPARE(numberText(40741.3), QStringLiteral("40") + gap + QStringLiteral("741"));
+    QCOMPARE(numberText(-1000), QStringLiteral("-1") + gap + QStringLiteral("000"));
+    QCOMPARE(numberText(27.664), QStringLiteral("27.66"));
     const auto gapped = [gap](QString text) { return text.replace(u'_', gap); };
     QCOMPARE(withGaps(QStringLiteral("2 × 1,204,311, 1,2 and 12,3456")),
              gapped(QStringLiteral("2 × 1_204_311, 1,2 and 12,3456")));

@@ -70,8 +70,7 @@ void CompareRows::bytes(const QString& name, std::optional<Bytes> before, std::o
 
 void CompareRows::number(const QString& name, std::optional<double> before, std::optional<double> after)
 {
-    const auto text
-        = [](std::optional<double> value) { return value ? QLocale().toString(*value, 'g', 6) : QString(); };
+    const auto text = [](std::optional<double> value) { return value ? numberText(*value) : QString(); };
     if (before || after) {
         add(name, text(before), text(after), before && after ? percentText(*before, *after) : QString());
     }

@@ -47,7 +47,7 @@ QString figureText(std::optional<double> before, std::optional<double> now)
     if (!now) {
         return {};
     }
-    const QString text = QLocale().toString(*now, 'g', 4);
+    const QString text = numberText(*now);
     const QString change = before ? percentText(*before, *now) : QString();
     return change.isEmpty() ? text : QStringLiteral("%1  %2").arg(text, change);
 }

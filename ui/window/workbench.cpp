@@ -120,6 +120,7 @@ void Workbench::makeCentre()
     m_peaksChart = new PeaksChart(splitter);
     m_peaksChart->setViewState(m_view);
     auto* estimates = new QSplitter(Qt::Horizontal, splitter);
+    m_charts = {m_peaksChart, estimates};
     estimates->setChildrenCollapsible(false);
     m_stagesChart = new StagesChart(estimates);
     m_stagesChart->setViewState(m_view);
@@ -207,7 +208,13 @@ void Workbench::enlargeDetailsBy(QAction& action)
         if (isLarge) {
             m_detailsDock->show();
         }
-        centralWidget()->setVisible(!isLarge);
+        const int height = std::exchange(m_detailsHeight, m_detailsDock->height());
+        // Its contents are hidden, not itself: the panels beside it would take a share of its room.
+        for (QWidget* chart : m_charts) {
+            chart->setVisible(!isLarge);
+        }
+        m_isEnlarged = isLarge;
+        resizeDocks({m_detailsDock}, {isLarge ? this->height() : height}, Qt::Vertical);
     });
 }
 
@@ -240,6 +247,14 @@ void Workbench::showEvent(QShowEvent* event)
         if (!property("layoutRestored").toBool()) {
             resetLayout();
         }
+    }
+}
+
+void Workbench::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    if (m_isEnlarged) {
+        resizeDocks({m_detailsDock}, {height()}, Qt::Vertical);
     }
 }
 

@@ -86,6 +86,7 @@ signals:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     [[nodiscard]] QDockWidget* addDock(const QString& name, const QString& title, QWidget* content,
@@ -122,6 +123,9 @@ private:
     QDockWidget* m_knobsDock;
     QDockWidget* m_findingsDock;
     QDockWidget* m_detailsDock;
+    QList<QWidget*> m_charts; ///< of the centre
+    bool m_isEnlarged = false;
+    int m_detailsHeight = 0; ///< before they took the room of the charts
     bool m_isLaidOut = false;
 };
 

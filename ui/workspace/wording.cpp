@@ -5,6 +5,8 @@
 #include <QLocale>
 #include <QRegularExpression>
 
+#include <cmath>
+
 namespace headroom {
 
 namespace {
@@ -54,6 +56,12 @@ QString grouped(qint64 value)
         digits.insert(place, thousandsGap);
     }
     return digits;
+}
+
+QString numberText(double value)
+{
+    return std::abs(value) >= 1000 && std::abs(value) < 1e15 ? grouped(std::llround(value))
+                                                             : QLocale().toString(value, 'g', 4);
 }
 
 QString plainGib(Bytes bytes, int decimals)

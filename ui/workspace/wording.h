@@ -18,6 +18,8 @@ namespace headroom {
 
 /// "1 204 311": groups of three with a narrow no-break space, which no locale reads as a decimal sign.
 [[nodiscard]] QString grouped(qint64 value);
+/// Four digits, from thousands on the whole number: 27.66, 40 741.
+[[nodiscard]] QString numberText(double value);
 /// A text of core's with numbers such as 152,064 in it, with gaps as grouped() has them.
 [[nodiscard]] QString withGaps(QString text);
 /// "83.4 GiB", one decimal, in the window's locale.
