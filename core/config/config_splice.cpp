@@ -8,7 +8,6 @@
 #include "config/yaml_tree.h"
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 
 namespace headroom {
@@ -357,7 +356,9 @@ Result<std::string> Splicer::apply(Steps steps, const std::string& bytes)
         return tl::unexpected(insertions.error());
     }
     std::string result = bytes;
-    for (const auto& insertion : std::views::reverse(*insertions)) {
+    // Not std::views::reverse, which clang 14 cannot compile with this library; the fuzz targets are built with it.
+    for (auto at = insertions->rbegin(); at != insertions->rend(); ++at) {
+        const auto& insertion = *at;
         result.replace(insertion.begin, insertion.end - insertion.begin, insertion.text);
     }
     return result;
