@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <tl/expected.hpp>
-
-#include <QWidget>
+#include "charts/framed_chart.h"
 
 #include <memory>
 #include <vector>
 
 namespace headroom {
 
-class ChartLegend;
-class ChartTitle;
 class LossPlot;
 class ViewState;
 
@@ -26,7 +22,7 @@ struct LossCurves
 
 /// The losses of two runs over their steps, and below on the same steps their difference with the tolerance. Keys:
 /// Left/Right move the cursor, Escape removes it, + and - zoom, Home shows all.
-class LossChart : public QWidget
+class LossChart : public FramedChart
 {
     Q_OBJECT
 
@@ -41,29 +37,18 @@ public:
     /// What is shown of the steps.
     [[nodiscard]] ViewState& range() const { return *m_range; }
 
-    [[nodiscard]] QImage image(double scale = 2);
-    [[nodiscard]] tl::expected<void, QString> saveImage(const QString& path);
     /// Tab-separated: step, both losses and the second less the first, a line for each common step.
-    [[nodiscard]] QString values() const;
-
-    [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] QString values() const override;
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void contextMenuEvent(QContextMenuEvent* event) override;
-    void changeEvent(QEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
+    void updateTexts() override;
 
 private:
     void moveCursor(int direction);
-    void updateTexts();
-    void fitLegend();
 
     ViewState* m_range;
-    ChartTitle* m_title;
     LossPlot* m_plot;
-    ChartLegend* m_legend;
     Curves m_curves;
 };
 

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "charts/overlay_chart.h"
 
-#include "charts/chart_export.h"
-#include "charts/chart_legend.h"
 #include "charts/chart_title.h"
 #include "charts/overlay_plot.h"
 #include "workspace/view_state.h"
 
-#include <QContextMenuEvent>
-#include <QImage>
 #include <QKeyEvent>
-#include <QMenu>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -20,9 +14,7 @@ namespace headroom {
 
 namespace {
 
-constexpr double keyZoom = 0.7;
 constexpr double besideRuns = 0.5; ///< half a place free at either end
-constexpr int leastPlotLines = 8; ///< of text; with less room the plot needs the legend's
 
 StepRange boundsOf(const OverlayData& data)
 {
@@ -43,19 +35,11 @@ StepRange boundsOf(const OverlayData& data)
 } // namespace
 
 OverlayChart::OverlayChart(QWidget* parent)
-    : QWidget(parent)
+    : FramedChart({}, QStringLiteral("comparison.png"), parent)
     , m_range(new ViewState(this))
-    , m_title(new ChartTitle({}, this))
     , m_plot(new OverlayPlot(*m_range, this))
-    , m_legend(new ChartLegend(this))
 {
-    setFocusPolicy(Qt::StrongFocus);
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(14, 4, 8, 4);
-    layout->setSpacing(2);
-    layout->addWidget(m_title);
-    layout->addWidget(m_plot, 1);
-    layout->addWidget(m_legend);
+    setPlot(m_plot);
     connect(m_plot, &OverlayPlot::cursorMoved, this, &OverlayChart::updateTexts);
     updateTexts();
 }
@@ -75,21 +59,6 @@ void OverlayChart::setData(Overlay overlay)
     updateTexts();
 }
 
-void OverlayChart::resizeEvent(QResizeEvent* event)
-{
-    QWidget::resizeEvent(event);
-    fitLegend();
-}
-
-/// Where room is scarce the lines need it more: the readout names them too.
-void OverlayChart::fitLegend()
-{
-    const int width = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
-    m_title->setVisible(height() > fontMetrics().height() * leastPlotLines);
-    m_legend->setVisible(!m_legend->entries().empty()
-                         && height() - m_legend->heightForWidth(width) > fontMetrics().height() * leastPlotLines);
-}
-
 void OverlayChart::updateTexts()
 {
     std::vector<ChartLegend::Entry> entries;
@@ -99,10 +68,9 @@ void OverlayChart::updateTexts()
             entries.push_back({static_cast<int>(entries.size()), name, m_plot->colorOf(line), ChartLegend::Mark::Line});
         }
     }
-    m_legend->setEntries(std::move(entries));
-    fitLegend();
-    m_title->setTitle(m_data ? m_data->title : QString());
-    setAccessibleName(m_title->title());
+    setLegend(std::move(entries));
+    title().setTitle(m_data ? m_data->title : QString());
+    setAccessibleName(title().title());
     QString description = m_plot->cursor() ? m_plot->keyText(*m_plot->cursor()) : QString();
     for (const ReadoutItem::Row& row : m_plot->readout()->rows()) {
         if (m_plot->cursor())
@@ -116,11 +84,7 @@ void OverlayChart::moveCursor(int direction)
     const StepRange bounds = m_range->bounds();
     const double place = m_plot->cursor() ? *m_plot->cursor() + direction : std::round(m_range->range().centre());
     const double key = std::clamp(place, std::ceil(bounds.first), std::floor(bounds.last));
-    const StepRange shown = m_range->range();
-    if (key < shown.first)
-        m_range->pan(key - shown.first, ViewState::Gesture::Continued);
-    else if (key > shown.last)
-        m_range->pan(key - shown.last, ViewState::Gesture::Continued);
+    bringIntoView(*m_range, key);
     m_plot->setCursor(key);
     updateTexts();
 }
@@ -130,18 +94,13 @@ void OverlayChart::keyPressEvent(QKeyEvent* event)
     if (!m_data || m_data->lines.empty() || event->modifiers() & ~(Qt::KeypadModifier | Qt::ShiftModifier))
         return QWidget::keyPressEvent(event);
     const double centre = m_plot->cursor().value_or(m_range->range().centre());
+    if (zoomBy(*event, *m_range, centre))
+        return;
     switch (event->key()) {
     case Qt::Key_Left:
         return moveCursor(-1);
     case Qt::Key_Right:
         return moveCursor(1);
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-        return m_range->zoom(keyZoom, centre);
-    case Qt::Key_Minus:
-        return m_range->zoom(1 / keyZoom, centre);
-    case Qt::Key_Home:
-        return m_range->fit();
     case Qt::Key_Escape:
         if (m_plot->cursor()) {
             m_plot->setCursor({});
@@ -152,30 +111,6 @@ void OverlayChart::keyPressEvent(QKeyEvent* event)
         break;
     }
     QWidget::keyPressEvent(event);
-}
-
-void OverlayChart::contextMenuEvent(QContextMenuEvent* event)
-{
-    QMenu menu(this);
-    addExportActions(menu, *this, *m_plot, QStringLiteral("comparison.png"), [this] { return values(); });
-    menu.exec(event->globalPos());
-}
-
-void OverlayChart::changeEvent(QEvent* event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange)
-        updateTexts();
-}
-
-QImage OverlayChart::image(double scale)
-{
-    return chartImage(*this, *m_plot, scale);
-}
-
-tl::expected<void, QString> OverlayChart::saveImage(const QString& path)
-{
-    return saveChart(*this, *m_plot, path);
 }
 
 QString OverlayChart::values() const
@@ -193,16 +128,6 @@ QString OverlayChart::values() const
         }
     }
     return text;
-}
-
-QSize OverlayChart::sizeHint() const
-{
-    return fontMetrics().averageCharWidth() * QSize(60, 30);
-}
-
-QSize OverlayChart::minimumSizeHint() const
-{
-    return fontMetrics().averageCharWidth() * QSize(28, 16);
 }
 
 } // namespace headroom

@@ -31,8 +31,8 @@ OverlayPlot::OverlayPlot(ViewState& range, QWidget* parent)
     , m_crosshair(new QCPItemStraightLine(this))
     , m_reference(new QCPItemStraightLine(this))
     , m_capacity(*this, *axisRect())
-    , m_unit(makePlotText(this))
-    , m_message(makePlotText(this))
+    , m_unit(makeUnitText(this))
+    , m_message(new PlotMessage(this))
     , m_gestures(*this, *axisRect())
     , m_readout(new ReadoutItem(this))
 {
@@ -44,12 +44,6 @@ OverlayPlot::OverlayPlot(ViewState& range, QWidget* parent)
     m_crosshair->setLayer(cursorLayer());
     m_readout->setLayer(cursorLayer());
     m_readout->setClipAxisRect(axisRect());
-    m_unit->position->setCoords(0, 0);
-    m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    m_unit->setPadding(QMargins(0, 0, 6, 4));
-    m_message->position->setCoords(0.5, 0.5);
-    m_message->setText(tr("Neither run tells about it"));
-    m_message->setVisible(false);
     m_gestures.setViewState(&range);
     m_gestures.setReachBelow(wholePlot);
     connect(&range, &ViewState::rangeChanged, this, &OverlayPlot::showRange);
@@ -100,7 +94,7 @@ void OverlayPlot::fill()
                        QVector<double>(line.values.begin(), line.values.end()), true);
         m_graphs.push_back(graph);
     }
-    m_message->setVisible(m_data->lines.empty());
+    m_message->setMessage(m_data->lines.empty() ? tr("Neither run tells about it") : QString());
 }
 
 QColor OverlayPlot::colorOf(const OverlayLine& line) const

@@ -4,6 +4,7 @@
 #include "charts/capacity_line.h"
 #include "charts/overlay_data.h"
 #include "charts/plot_canvas.h"
+#include "charts/plot_message.h"
 #include "charts/range_gestures.h"
 #include "charts/readout_item.h"
 
@@ -54,7 +55,7 @@ private:
     QCPItemStraightLine* m_reference;
     CapacityLine m_capacity;
     QCPItemText* m_unit;
-    QCPItemText* m_message;
+    PlotMessage* m_message;
     RangeGestures m_gestures;
     ReadoutItem* m_readout;
     Overlay m_data;

@@ -44,7 +44,7 @@ PeaksPlot::PeaksPlot(QWidget* parent)
     , m_gestures(*this, *m_rect)
     , m_capacityLine(*this, *m_rect)
     , m_markers(*this, *m_rect)
-    , m_unit(makePlotText(this))
+    , m_unit(makeUnitText(this))
     , m_message(new PlotMessage(this))
     , m_cursorLine(new QCPItemStraightLine(this))
     , m_readout(new ReadoutItem(this))
@@ -74,9 +74,6 @@ PeaksPlot::PeaksPlot(QWidget* parent)
 
 void PeaksPlot::setUpItems()
 {
-    m_unit->position->setCoords(0, 0);
-    m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    m_unit->setPadding(QMargins(0, 0, 6, 4));
 
     m_cursorLine->setSelectable(false);
     m_cursorLine->setClipAxisRect(m_rect);

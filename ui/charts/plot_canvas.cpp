@@ -104,4 +104,13 @@ QCPItemText* makePlotText(QCustomPlot* plot)
     return text;
 }
 
+QCPItemText* makeUnitText(QCustomPlot* plot)
+{
+    QCPItemText* text = makePlotText(plot);
+    text->position->setCoords(0, 0);
+    text->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
+    text->setPadding(QMargins(0, 0, 6, 4));
+    return text;
+}
+
 } // namespace headroom

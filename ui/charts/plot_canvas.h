@@ -46,5 +46,7 @@ private:
 
 /// A text at a place relative to the plot's axis rect, such as the unit or a message in the middle.
 [[nodiscard]] QCPItemText* makePlotText(QCustomPlot* plot);
+/// One above the value axis, for its unit.
+[[nodiscard]] QCPItemText* makeUnitText(QCustomPlot* plot);
 
 } // namespace headroom

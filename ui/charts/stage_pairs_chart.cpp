@@ -1,42 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "charts/stage_pairs_chart.h"
 
-#include "charts/chart_export.h"
-#include "charts/chart_legend.h"
 #include "charts/chart_title.h"
 #include "charts/stage_pairs_plot.h"
 #include "theme/theme.h"
 
-#include <QContextMenuEvent>
-#include <QImage>
 #include <QKeyEvent>
-#include <QMenu>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
 namespace headroom {
 
-namespace {
-
-constexpr int leastPlotLines = 8; ///< of text; with less room the plot needs the legend's
-
-} // namespace
-
 StagePairsChart::StagePairsChart(QWidget* parent)
-    : QWidget(parent)
-    , m_title(new ChartTitle(tr("Peak of each stage"), this))
+    : FramedChart(tr("Peak of each stage"), QStringLiteral("stages.png"), parent)
     , m_plot(new StagePairsPlot(this))
-    , m_legend(new ChartLegend(this))
 {
-    setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(m_title->title());
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(14, 4, 8, 4);
-    layout->setSpacing(2);
-    layout->addWidget(m_title);
-    layout->addWidget(m_plot, 1);
-    layout->addWidget(m_legend);
+    setPlot(m_plot);
     connect(m_plot, &StagePairsPlot::cursorMoved, this, &StagePairsChart::updateTexts);
     updateTexts();
 }
@@ -76,9 +55,8 @@ void StagePairsChart::updateTexts()
             entries.push_back(
                 {stackPartCount + 2, tr("Measured on some stage"), theme.text, ChartLegend::Mark::DashedLine});
     }
-    m_legend->setEntries(std::move(entries));
-    fitLegend();
-    m_title->setSubtitle(subtitle);
+    setLegend(std::move(entries));
+    title().setSubtitle(subtitle);
     QString description = subtitle;
     if (m_plot->cursor()) {
         description = m_plot->readout()->heading();
@@ -86,21 +64,6 @@ void StagePairsChart::updateTexts()
             description += QStringLiteral(", %1 %2").arg(row.name, row.value);
     }
     setAccessibleDescription(description);
-}
-
-/// Where room is scarce the bars need it more.
-void StagePairsChart::fitLegend()
-{
-    const int width = contentsRect().width() - layout()->contentsMargins().left() - layout()->contentsMargins().right();
-    m_title->setVisible(height() > fontMetrics().height() * leastPlotLines);
-    m_legend->setVisible(!m_legend->entries().empty()
-                         && height() - m_legend->heightForWidth(width) > fontMetrics().height() * leastPlotLines);
-}
-
-void StagePairsChart::resizeEvent(QResizeEvent* event)
-{
-    QWidget::resizeEvent(event);
-    fitLegend();
 }
 
 void StagePairsChart::keyPressEvent(QKeyEvent* event)
@@ -118,30 +81,6 @@ void StagePairsChart::keyPressEvent(QKeyEvent* event)
         m_plot->setCursor(m_plot->cursor() ? std::clamp(*m_plot->cursor() + step, 0, last) : step > 0 ? 0 : last);
     }
     updateTexts();
-}
-
-void StagePairsChart::contextMenuEvent(QContextMenuEvent* event)
-{
-    QMenu menu(this);
-    addExportActions(menu, *this, *m_plot, QStringLiteral("stages.png"), [this] { return values(); });
-    menu.exec(event->globalPos());
-}
-
-void StagePairsChart::changeEvent(QEvent* event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange)
-        updateTexts();
-}
-
-QImage StagePairsChart::image(double scale)
-{
-    return chartImage(*this, *m_plot, scale);
-}
-
-tl::expected<void, QString> StagePairsChart::saveImage(const QString& path)
-{
-    return saveChart(*this, *m_plot, path);
 }
 
 QString StagePairsChart::values() const
@@ -164,16 +103,6 @@ QString StagePairsChart::values() const
         }
     }
     return text;
-}
-
-QSize StagePairsChart::sizeHint() const
-{
-    return fontMetrics().averageCharWidth() * QSize(60, 30);
-}
-
-QSize StagePairsChart::minimumSizeHint() const
-{
-    return fontMetrics().averageCharWidth() * QSize(28, 16);
 }
 
 } // namespace headroom

@@ -22,31 +22,18 @@ StagePairsPlot::StagePairsPlot(QWidget* parent)
     : PlotCanvas(parent)
     , m_capacity(*this, *axisRect())
     , m_marks(new PairMarks(this, axisRect()))
-    , m_unit(makePlotText(this))
+    , m_unit(makeUnitText(this))
     , m_readout(new ReadoutItem(this))
 {
     axisRect()->setMinimumMargins(QMargins(30, 16, 8, 0));
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
     stageAxis()->setTicker(makeStageTicker(*this));
-    for (auto& stack : m_bars) {
-        for (std::size_t part = 0; part < stackPartCount; ++part) {
-            stack[part] = new QCPBars(stageAxis(), bytesAxis());
-            stack[part]->setAntialiased(false);
-            stack[part]->setAntialiasedFill(false);
-            stack[part]->setSelectable(QCP::stNone);
-            stack[part]->setWidthType(QCPBars::wtAbsolute);
-            stack[part]->setPen(Qt::NoPen);
-            if (part > 0)
-                stack[part]->moveAbove(stack[part - 1]);
-        }
-    }
+    for (auto& stack : m_bars)
+        stack = makeStackBars(stageAxis(), bytesAxis());
     m_marks->setLayer(QStringLiteral("axes"));
     m_readout->setLayer(cursorLayer());
     m_readout->setClipAxisRect(axisRect());
     m_readout->setVisible(false);
-    m_unit->position->setCoords(0, 0);
-    m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    m_unit->setPadding(QMargins(0, 0, 6, 4));
     connect(this, &QCustomPlot::afterLayout, this, &StagePairsPlot::fitBarWidth);
     StagePairsPlot::applyTheme(Theme::current());
 }

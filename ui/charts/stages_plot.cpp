@@ -101,34 +101,38 @@ QColor stackPartColor(std::size_t part)
     return part < cachePart ? theme.components[part] : theme.border;
 }
 
+std::array<QCPBars*, stackPartCount> makeStackBars(QCPAxis* stageAxis, QCPAxis* bytesAxis)
+{
+    std::array<QCPBars*, stackPartCount> bars{};
+    for (std::size_t part = 0; part < stackPartCount; ++part) {
+        bars[part] = new QCPBars(stageAxis, bytesAxis);
+        bars[part]->setAntialiased(false);
+        bars[part]->setAntialiasedFill(false);
+        bars[part]->setSelectable(QCP::stNone);
+        bars[part]->setWidthType(QCPBars::wtAbsolute);
+        bars[part]->setPen(Qt::NoPen);
+        if (part > 0)
+            bars[part]->moveAbove(bars[part - 1]);
+    }
+    return bars;
+}
+
 StagesPlot::StagesPlot(QWidget* parent)
     : PlotCanvas(parent)
     , m_capacityLine(*this, *axisRect())
     , m_marks(new StageMarks(this, axisRect()))
     , m_readout(new ReadoutItem(this))
-    , m_unit(makePlotText(this))
+    , m_unit(makeUnitText(this))
     , m_message(new PlotMessage(this))
 {
     axisRect()->setMinimumMargins(QMargins(30, 16, 4, 0));
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
     stageAxis()->setTicker(makeStageTicker(*this));
-    for (std::size_t part = 0; part < stackPartCount; ++part) {
-        m_bars[part] = new QCPBars(stageAxis(), bytesAxis());
-        m_bars[part]->setAntialiased(false);
-        m_bars[part]->setAntialiasedFill(false);
-        m_bars[part]->setSelectable(QCP::stNone);
-        m_bars[part]->setWidthType(QCPBars::wtAbsolute);
-        m_bars[part]->setPen(Qt::NoPen);
-        if (part > 0)
-            m_bars[part]->moveAbove(m_bars[part - 1]);
-    }
+    m_bars = makeStackBars(stageAxis(), bytesAxis());
     m_marks->setLayer(QStringLiteral("axes"));
     m_readout->setLayer(cursorLayer());
     m_readout->setClipAxisRect(axisRect());
     m_readout->setVisible(false);
-    m_unit->position->setCoords(0, 0);
-    m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    m_unit->setPadding(QMargins(0, 0, 6, 4));
     connect(this, &QCustomPlot::afterLayout, this, &StagesPlot::fitBarWidth);
     StagesPlot::applyTheme(Theme::current());
 }

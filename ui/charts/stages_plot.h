@@ -16,6 +16,8 @@ namespace headroom {
 
 /// The parts a stage's bar is stacked of: the components, then what the allocator reserves beyond what is allocated.
 inline constexpr std::size_t stackPartCount = std::size_t{componentCount} + 1;
+/// One bar a part, each on top of the one before; they belong to the plot.
+[[nodiscard]] std::array<QCPBars*, stackPartCount> makeStackBars(QCPAxis* stageAxis, QCPAxis* bytesAxis);
 using StackParts = std::array<Bytes, stackPartCount>;
 
 [[nodiscard]] StackParts stackParts(const StageFootprint& stage);

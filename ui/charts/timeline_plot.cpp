@@ -25,7 +25,7 @@ TimelinePlot::TimelinePlot(ViewState& range, QWidget* parent)
     , m_gestures(*this, *axisRect())
     , m_crosshair(new QCPItemStraightLine(this))
     , m_readout(new ReadoutItem(this))
-    , m_unit(makePlotText(this))
+    , m_unit(makeUnitText(this))
     , m_message(new PlotMessage(this))
 {
     bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
@@ -35,9 +35,6 @@ TimelinePlot::TimelinePlot(ViewState& range, QWidget* parent)
     m_crosshair->setSelectable(false);
     m_readout->setLayer(cursorLayer());
     m_readout->setClipAxisRect(axisRect());
-    m_unit->position->setCoords(0, 0);
-    m_unit->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    m_unit->setPadding(QMargins(0, 0, 6, 4));
     m_gestures.setViewState(&range);
     connect(&range, &ViewState::rangeChanged, this, [this](StepRange shown) {
         workAxis()->setRange(shown.first, shown.last);
