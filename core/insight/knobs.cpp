@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/knobs.h"
 
+#include "footprint/estimate.h"
 #include "insight/rule.h"
 
 #include "plan/batch.h"
@@ -240,6 +241,12 @@ std::int64_t knobValue(Knob knob, const TrainingPlan& plan)
         return plan.recompute.numLayers.valueOr(0);
     }
     return 0;
+}
+
+bool knobIsAsked(Knob knob, const TrainingPlan& plan)
+{
+    const std::vector<std::string_view> missing = missingInputs(plan);
+    return std::find(missing.begin(), missing.end(), knobField(knob)) != missing.end();
 }
 
 bool knobApplies(Knob knob, const TrainingPlan& plan)

@@ -55,6 +55,9 @@ struct KnobStop
 /// The value in effect: stated, or what the plan derives for it.
 [[nodiscard]] std::int64_t knobValue(Knob knob, const TrainingPlan& plan);
 
+/// Nothing can be estimated before somebody says its value, so what it falls back to is not in effect.
+[[nodiscard]] bool knobIsAsked(Knob knob, const TrainingPlan& plan);
+
 /// Whether the model has what the knob turns: experts.
 [[nodiscard]] bool knobApplies(Knob knob, const TrainingPlan& plan);
 /// Why turning it would change nothing as the plan stands.

@@ -3,6 +3,21 @@
 
 namespace headroom {
 
+namespace {
+
+bool isReentrant(const RecomputePlan& recompute)
+{
+    return recompute.enabled.value && recompute.reentrant.isStated() && recompute.reentrant.value;
+}
+
+std::optional<Mend> withoutReentry(const Situation& situation)
+{
+    return mendOf(situation, Text{HEADROOM_TR("core", "Recompute without reentry")},
+                  {{"recompute.reentrant", "false"}});
+}
+
+} // namespace
+
 /// A reentrant segment passes gradients only where one of its inputs needs them, which the output of a frozen embedding
 /// does not (https://github.com/huggingface/transformers/issues/21381).
 void reentrantWithFrozenInputs(const Situation& situation, std::vector<Finding>& findings)
@@ -11,10 +26,8 @@ void reentrantWithFrozenInputs(const Situation& situation, std::vector<Finding>&
         return;
     }
     const TrainingPlan& plan = *situation.plan;
-    const bool isReentrant
-        = plan.recompute.enabled.value && plan.recompute.reentrant.isStated() && plan.recompute.reentrant.value;
     const bool isFrozen = plan.frozen.llm.value || plan.frozen.all.value || plan.lora.rank.valueOr(0) > 0;
-    if (!isReentrant || !isFrozen) {
+    if (!isReentrant(plan.recompute) || !isFrozen) {
         return;
     }
     Finding finding;
@@ -27,8 +40,7 @@ void reentrantWithFrozenInputs(const Situation& situation, std::vector<Finding>&
                     "a frozen embedding does not. With a hook that makes it need them, all frozen layers keep their "
                     "segments' inputs; use_reentrant: false needs neither.")};
     finding.evidence = {evidenceOf(plan, "recompute.reentrant")};
-    finding.mend
-        = mendOf(situation, Text{HEADROOM_TR("core", "Recompute without reentry")}, {{"recompute.reentrant", "false"}});
+    finding.mend = withoutReentry(situation);
     findings.push_back(std::move(finding));
 }
 
@@ -40,11 +52,9 @@ void reentrantOverVision(const Situation& situation, std::vector<Finding>& findi
         return;
     }
     const TrainingPlan& plan = *situation.plan;
-    const bool isReentrant
-        = plan.recompute.enabled.value && plan.recompute.reentrant.isStated() && plan.recompute.reentrant.value;
     const bool isTowerAdapted = plan.vision.layers.valueOr(0) > 0 && plan.lora.rank.valueOr(0) > 0
         && !plan.frozen.vision.value && !plan.frozen.all.value;
-    if (!isReentrant || !isTowerAdapted) {
+    if (!isReentrant(plan.recompute) || !isTowerAdapted) {
         return;
     }
     Finding finding;
@@ -57,8 +67,7 @@ void reentrantOverVision(const Situation& situation, std::vector<Finding>& findi
                     "tower's own layers are frozen below LoRA, so its reentrant segments may pass no gradients; "
                     "use_reentrant: false does.")};
     finding.evidence = {evidenceOf(plan, "recompute.reentrant"), evidenceOf(plan, "lora.rank")};
-    finding.mend
-        = mendOf(situation, Text{HEADROOM_TR("core", "Recompute without reentry")}, {{"recompute.reentrant", "false"}});
+    finding.mend = withoutReentry(situation);
     findings.push_back(std::move(finding));
 }
 
@@ -89,8 +98,7 @@ void frozenTowerKeepsActivations(const Situation& situation, std::vector<Finding
                     "tower's embedding, the tower keeps activations as if it were trained, and freezing it frees only "
                     "gradients and optimizer state. use_reentrant: false needs no hook.")};
     finding.evidence = {evidenceOf(plan, "frozen.vision"), evidenceOf(plan, "recompute.enabled")};
-    finding.mend
-        = mendOf(situation, Text{HEADROOM_TR("core", "Recompute without reentry")}, {{"recompute.reentrant", "false"}});
+    finding.mend = withoutReentry(situation);
     findings.push_back(std::move(finding));
 }
 

@@ -43,11 +43,10 @@ std::vector<double> kStops()
     return stops;
 }
 
-/// As the knob shows it: 0 where nobody said and nothing can be estimated until somebody does.
+/// As the knob shows it: 0 where nobody said.
 std::int64_t saidValue(Knob knob, const TrainingPlan& plan)
 {
-    const bool isOpen = knob == Knob::MicroBatch && !batchEquation(plan).micro;
-    return isOpen ? 0 : knobValue(knob, plan);
+    return knobIsAsked(knob, plan) ? 0 : knobValue(knob, plan);
 }
 
 } // namespace

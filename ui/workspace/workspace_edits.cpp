@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The edits of the Workspace, each one step of undo; opening, estimating and exporting are in workspace.cpp.
-#include "footprint/estimate.h"
 #include "insight/plan_edits.h"
 #include "workspace/edit_command.h"
 #include "workspace/knob_text.h"
@@ -8,8 +7,6 @@
 #include "workspace/workspace.h"
 
 #include <QLocale>
-
-#include <algorithm>
 
 namespace headroom {
 namespace {
@@ -46,9 +43,8 @@ void Workspace::edit(const std::vector<PlanEdit>& edits, const QString& text, in
 
 void Workspace::turnKnob(Knob knob, qint64 value)
 {
-    const auto missing = missingInputs(plan());
-    const bool isAsked = std::find(missing.begin(), missing.end(), knobField(knob)) != missing.end();
-    if ((value == knobValue(knob, plan()) && !isAsked) || knobObjection(knob, plan(), value, m_links)) {
+    if ((value == knobValue(knob, plan()) && !knobIsAsked(knob, plan()))
+        || knobObjection(knob, plan(), value, m_links)) {
         return;
     }
     edit(knobEdits(knob, plan(), value, m_links), QStringLiteral("%1 %2").arg(knobTitle(knob), grouped(value)),
