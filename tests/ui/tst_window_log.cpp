@@ -30,6 +30,7 @@ private slots:
     void configOpensWhileALogIsRead();
     void growingLogIsFollowed();
     void growingFolderIsFollowed();
+    void largeLogBeginsAnew();
     void messageAloneIsExplained();
     void chartSwitchesAreActions();
     void channelsAreChosen();
@@ -118,6 +119,26 @@ void WindowLogTest::growingFolderIsFollowed()
     std::set<std::int64_t> amounts(run.allocatedBytes.begin(), run.allocatedBytes.end());
     QCOMPARE(amounts.size(), std::size_t{50});
     QCOMPARE(run.ranks(), (std::vector<std::int32_t>{0, 1, 2, 3}));
+}
+
+/// The first change of a log too large to be read twice for nothing is that its writer truncates it.
+void WindowLogTest::largeLogBeginsAnew()
+{
+    const auto record = [](int step) {
+        return QStringLiteral("rank=0 phase=backward step=%1 peak_alloc=%2MiB\n").arg(step).arg(7000 + step).toLatin1();
+    };
+    QByteArray text = record(1) + record(2);
+    while (text.size() < 66 * 1024 * 1024) {
+        text += QByteArray(64 * 1024, '-') + '\n';
+    }
+    const QString path = m_fixture->write(QStringLiteral("large.log"), text);
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths({path});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    QTest::qWait(3000); // it is read meanwhile, of which nothing tells
+    m_fixture->write(QStringLiteral("large.log"), record(3));
+    QTRY_COMPARE_WITH_TIMEOUT(workspace().log()->run->size(), std::size_t{3}, 15'000);
+    QCOMPARE(workspace().log()->run->step, (std::vector<std::uint32_t>{1, 2, 3}));
 }
 
 /// A log that ends before its first measurement: nothing to draw, but its message is why it was opened.

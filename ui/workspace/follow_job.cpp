@@ -3,6 +3,7 @@
 
 #include "runlog/followed_logs.h"
 
+#include <QDateTime>
 #include <QtConcurrentRun>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double restPerWork = 20; // seconds left alone for each second of reading
 constexpr std::int64_t smallBytes = 64 << 20;
+constexpr std::int64_t liveSeconds = 3600; // a step of a large run, its evaluation or checkpoint takes less
 
 std::vector<FileState> statesOf(const LoadedLog& log)
 {
@@ -28,24 +30,32 @@ std::vector<FileState> statesOf(const LoadedLog& log)
     return states;
 }
 
+/// Whether somebody seems to be writing the log.
+bool isLive(const std::vector<FileState>& states)
+{
+    const std::int64_t now = QDateTime::currentSecsSinceEpoch();
+    return std::ranges::any_of(states, [&](const FileState& state) { return now - state.seconds < liveSeconds; });
+}
+
 } // namespace
 
 struct FollowJob::Followed
 {
     LoadedLog log; ///< the newest
     std::vector<FileState> states; ///< until it has changed
-    std::unique_ptr<FollowedLogs> logs; ///< once it has changed, or is small
+    std::unique_ptr<FollowedLogs> logs; ///< once it has changed, or is likely to
     double seconds = 0; ///< the last reading took
 
     [[nodiscard]] Grown poll(const Library& library);
     [[nodiscard]] bool isToBeRead() const;
 };
 
-/// A large log is read a second time only when it turns out to grow. A small one is read before: what it held is kept
-/// even when the first change is that it begins anew.
+/// A log that is small or being written is read before it changes: what it held is kept even when the first change is
+/// that it begins anew. A large one at rest is read a second time only when it turns out to grow; where it begins anew
+/// instead, another run has taken its name.
 bool FollowJob::Followed::isToBeRead() const
 {
-    return logs || log.run->byteCount <= smallBytes || statesOf(log) != states;
+    return logs || log.run->byteCount <= smallBytes || isLive(states) || statesOf(log) != states;
 }
 
 FollowJob::Grown FollowJob::Followed::poll(const Library& library)
