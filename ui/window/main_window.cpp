@@ -121,6 +121,7 @@ void MainWindow::makeToolBar()
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
     bar->addAction((*m_actions)[Command::Open]);
+    bar->addAction((*m_actions)[Command::CompareRuns]);
     bar->addAction((*m_actions)[Command::Export]);
     m_gpu = new GpuChooser(m_workspace, bar);
     bar->addWidget(m_gpu);
