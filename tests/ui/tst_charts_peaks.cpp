@@ -35,6 +35,7 @@ private slots:
     void emptyStatesSayWhatToDo();
     void exports_data();
     void exports();
+    void foldedChartIsDrawnWhole();
     void exportErrorsAreSentences();
     void aMillionRecordsStaySwift();
     void copiesVisibleValues();
@@ -266,6 +267,21 @@ void TestChartsPeaks::exports()
         QVERIFY(content.contains("backward")); // the legend, as text
         QVERIFY(!content.contains("<image"));
     }
+}
+
+/// Dragged away between the others, and copied all the same.
+void TestChartsPeaks::foldedChartIsDrawnWhole()
+{
+    ShownPeaks shown(test::typicalRun());
+    QVERIFY(shown.isReady());
+    shown.chart.setMinimumSize(0, 0);
+    shown.chart.resize(700, 0);
+    const QSize folded = shown.chart.size();
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("peaks.png"));
+    QVERIFY(shown.chart.saveImage(path));
+    QCOMPARE(QImage(path).size(), QSize(1600, 900));
+    QCOMPARE(shown.chart.size(), folded);
 }
 
 void TestChartsPeaks::exportErrorsAreSentences()

@@ -109,6 +109,7 @@ void WindowHistoryTest::commandsWorkOnTheChosenRun()
     QVERIFY(workbench().compare()->sentence().endsWith(QStringLiteral("each against the one before")));
 
     trigger(Command::RenameRun);
+    trigger(Command::RenameRun); // does not begin anew
     auto* editor = panel()->view()->findChild<QLineEdit*>();
     QVERIFY(editor != nullptr);
     editor->selectAll();

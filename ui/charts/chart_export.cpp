@@ -10,6 +10,7 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLayout>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPdfWriter>
@@ -26,6 +27,38 @@ namespace {
 struct Exporter
 {
     Q_DECLARE_TR_FUNCTIONS(headroom::ChartExport)
+};
+
+/// A chart that is folded away, or nearly so, is drawn at a size at which it can be read.
+class ReadableSize
+{
+public:
+    explicit ReadableSize(QWidget& chart)
+        : m_chart(chart)
+        , m_size(chart.size())
+    {
+        constexpr QSize least(240, 120);
+        if (m_size.expandedTo(least) != m_size)
+            give(m_size.expandedTo({800, 450}));
+    }
+    ReadableSize(const ReadableSize&) = delete;
+    ReadableSize& operator=(const ReadableSize&) = delete;
+    ~ReadableSize()
+    {
+        if (m_chart.size() != m_size)
+            give(m_size);
+    }
+
+private:
+    void give(QSize size)
+    {
+        m_chart.resize(size);
+        if (QLayout* layout = m_chart.layout())
+            layout->activate();
+    }
+
+    QWidget& m_chart;
+    QSize m_size;
 };
 
 /// Lines and text instead of pixels: the labels paint themselves, the plot through its vector mode.
@@ -125,6 +158,7 @@ void askAndSaveText(QWidget& parent, const QString& text, const QString& fileNam
 
 QImage chartImage(QWidget& chart, PlotCanvas& plot, double scale)
 {
+    const ReadableSize readable(chart);
     QImage image((QSizeF(chart.size()) * scale).toSize(), QImage::Format_RGB32);
     image.setDevicePixelRatio(scale);
     image.fill(Theme::current().window);
@@ -141,6 +175,7 @@ QImage chartImage(QWidget& chart, PlotCanvas& plot, double scale)
 
 tl::expected<void, QString> saveChart(QWidget& chart, PlotCanvas& plot, const QString& path)
 {
+    const ReadableSize readable(chart);
     const QString suffix = QFileInfo(path).suffix().toLower();
     QBuffer content;
     content.open(QIODevice::WriteOnly);

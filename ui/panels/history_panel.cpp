@@ -248,6 +248,9 @@ void HistoryPanel::editName()
 {
     if (const auto place = chosen()) {
         const QModelIndex index = m_model->index(static_cast<int>(*place), Name);
+        if (QWidget* editor = m_table->indexWidget(index)) {
+            return editor->setFocus(); // the name is being edited
+        }
         m_table->setFocus();
         m_table->setCurrentIndex(index);
         m_table->edit(index);
