@@ -123,8 +123,8 @@ void CachingAllocator::emptyCache()
 {
     std::vector<Block> candidates;
     for (const Pool& pool : m_pools) {
-        for (const FreeEntry& entry : pool.free) {
-            candidates.push_back(entry.block);
+        for (const FreeList::Entry* entry = pool.free.smallest(0); entry != nullptr; entry = pool.free.next(*entry)) {
+            candidates.push_back(entry->block);
         }
     }
     for (const Block block : candidates) {
@@ -149,7 +149,8 @@ std::int64_t CachingAllocator::largestFreeBlock() const
 {
     std::int64_t largest = 0;
     for (const Pool& pool : m_pools) {
-        largest = std::max(largest, pool.free.empty() ? 0 : pool.free.back().size);
+        const FreeList::Entry* entry = pool.free.largest();
+        largest = std::max(largest, entry != nullptr ? entry->size : 0);
     }
     return largest;
 }
@@ -179,34 +180,34 @@ void CachingAllocator::insertFree(Block block)
 {
     BlockData& data = m_blocks[block];
     data.isFree = true;
-    std::vector<FreeEntry>& free = m_pools[data.pool].free;
-    const FreeEntry entry{data.size, data.address, block};
-    free.insert(std::lower_bound(free.begin(), free.end(), entry), entry);
+    m_pools[data.pool].free.insert({data.size, data.address, block});
 }
 
 void CachingAllocator::eraseFree(Block block)
 {
     BlockData& data = m_blocks[block];
     data.isFree = false;
-    std::vector<FreeEntry>& free = m_pools[data.pool].free;
-    free.erase(std::lower_bound(free.begin(), free.end(), FreeEntry{data.size, data.address, block}));
+    m_pools[data.pool].free.erase(data.size, data.address);
 }
 
 CachingAllocator::Block CachingAllocator::takeFree(std::int64_t size, std::uint32_t pool)
 {
-    std::vector<FreeEntry>& free = m_pools[pool].free;
-    auto found = std::lower_bound(free.begin(), free.end(), FreeEntry{size, -1, noBlock});
-    if (found == free.end()) {
+    const FreeList& free = m_pools[pool].free;
+    const FreeList::Entry* found = free.smallest(size);
+    if (found == nullptr) {
         return noBlock;
     }
     // A block before unmapped address space can grow, so it is kept for larger requests while another one serves.
-    const auto expandableSize = [this](const FreeEntry& entry) {
+    const auto expandableSize = [this](const FreeList::Entry& entry) {
         const Block next = m_blocks[entry.block].next;
         return entry.size + (next != noBlock && !m_blocks[next].isMapped ? m_blocks[next].size : 0);
     };
-    while (m_blocks[found->block].isExpandable && std::next(found) != free.end()
-           && expandableSize(*std::next(found)) < expandableSize(*found)) {
-        ++found;
+    while (m_blocks[found->block].isExpandable) {
+        const FreeList::Entry* next = free.next(*found);
+        if (next == nullptr || expandableSize(*next) >= expandableSize(*found)) {
+            break;
+        }
+        found = next;
     }
     constexpr std::int64_t maxNonSplitRounding = largeBuffer;
     const bool isOversize = size < m_options.maxSplitSize ? found->size >= m_options.maxSplitSize
@@ -215,8 +216,7 @@ CachingAllocator::Block CachingAllocator::takeFree(std::int64_t size, std::uint3
         return noBlock;
     }
     const Block block = found->block;
-    free.erase(found);
-    m_blocks[block].isFree = false;
+    eraseFree(block);
     return block;
 }
 
@@ -401,17 +401,16 @@ bool CachingAllocator::releaseOversize(std::int64_t size, std::uint32_t pool)
     if (m_options.maxSplitSize >= AllocatorOptions::unlimited) {
         return false;
     }
-    const std::vector<FreeEntry>& free = m_pools[pool].free;
-    const std::int64_t least = std::max(size, m_options.maxSplitSize);
-    const auto found = std::lower_bound(free.begin(), free.end(), FreeEntry{least, -1, noBlock});
-    if (found != free.end()) {
+    const FreeList& free = m_pools[pool].free;
+    if (const FreeList::Entry* found = free.smallest(std::max(size, m_options.maxSplitSize)); found != nullptr) {
         releaseSegment(found->block);
         return true;
     }
     std::int64_t released = 0;
-    while (released < size && !free.empty() && free.back().size >= m_options.maxSplitSize) {
-        released += free.back().size;
-        releaseSegment(free.back().block);
+    for (const FreeList::Entry* largest = free.largest();
+         largest != nullptr && released < size && largest->size >= m_options.maxSplitSize; largest = free.largest()) {
+        released += largest->size;
+        releaseSegment(largest->block);
     }
     return released >= size;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "replay/free_list.h"
 #include "units/bytes.h"
 
 #include <cstdint>
@@ -55,6 +56,7 @@ public:
 
     [[nodiscard]] const AllocatorStatistics& statistics() const { return m_statistics; }
     [[nodiscard]] std::int64_t sizeOf(Block block) const { return m_blocks[block].size; }
+    [[nodiscard]] std::int64_t addressOf(Block block) const { return m_blocks[block].address; }
     /// The largest request that needs nothing from the device.
     [[nodiscard]] std::int64_t largestFreeBlock() const;
     /// The size a request is rounded to before a block is looked for.
@@ -68,21 +70,11 @@ private:
         std::uint32_t pool = 0;
         bool isFree = false, isMapped = true, isExpandable = false;
     };
-    struct FreeEntry
-    {
-        std::int64_t size, address;
-        Block block;
-
-        friend bool operator<(const FreeEntry& a, const FreeEntry& b)
-        {
-            return a.size != b.size ? a.size < b.size : a.address < b.address;
-        }
-    };
     /// One stream's small or large blocks.
     struct Pool
     {
         bool isSmall = false;
-        std::vector<FreeEntry> free; ///< sorted
+        FreeList free;
         Block expandable = noBlock; ///< first block of the growing segment
     };
 
