@@ -5,6 +5,8 @@
 #include "footprint/tape_program.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,10 @@ namespace headroom {
 ///   Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)   -> gradient of the input
 ///   Handle inputBackward(…)       the same without the weights' gradients, which
 ///   void weights(std::size_t chunk, std::int64_t microBatch)      computes later
-/// and is told the phase by enter().
+/// and is told the phase by enter(). It may have
+///   std::int64_t repeatable(std::span<const Handle> kept, std::int64_t turns, std::int64_t unit)
+/// called at the end of each steady turn with what the walk keeps itself -> of the turns to come, those, whole units,
+/// that would only repeat what has been and are left out.
 ///
 /// The lifetimes follow from the variables of Megatron-LM's schedules (pipeline_parallel/schedules.py, read by name in
 /// theory_dense.md rules 16 and 17): an input is kept by its chunk until the chunk receives another one, and by the
@@ -95,6 +100,19 @@ public:
 private:
     Handle boundary() { return m_reader.allocate(TensorKind::Boundary, m_boundaryBytes); }
 
+    static constexpr bool leavesOut = requires(Reader & reader, std::span<const Handle> kept)
+    {
+        reader.repeatable(kept, std::int64_t{}, std::int64_t{});
+    };
+
+    std::int64_t repeatable(std::span<const Handle> kept, std::int64_t turns, std::int64_t unit)
+    {
+        if constexpr (leavesOut) {
+            return m_reader.repeatable(kept, turns, unit);
+        }
+        return 0;
+    }
+
     void runAlone(std::int64_t microBatches)
     {
         for (std::int64_t i = 0; i < microBatches; ++i) {
@@ -102,6 +120,7 @@ private:
             m_reader.forward(0, i, Handle{});
             m_reader.enter(Phase::Backward);
             m_reader.backward(0, i, Handle{});
+            microBatches -= repeatable({}, microBatches - i - 1, 1);
         }
     }
 
@@ -130,6 +149,8 @@ private:
                 output = outputs[static_cast<std::size_t>(i - warmUp)];
             }
             plainBackward(i - warmUp, output);
+            const std::array kept{m_oldInput, m_inputGradient, m_outputGradient};
+            microBatches -= repeatable(kept, microBatches - i - 1, 1);
         }
         for (std::int64_t i = microBatches - warmUp; i < microBatches; ++i) {
             plainBackward(i, outputs[static_cast<std::size_t>(i)]);
@@ -197,12 +218,12 @@ private:
 
     void runInterleaved(std::int64_t microBatches)
     {
-        const std::int64_t turns = microBatches * m_shape.chunks;
+        std::int64_t turns = microBatches * m_shape.chunks;
         const std::int64_t warmUp
             = std::min(2 * (m_shape.stages - 1 - m_stage.stage) + (m_shape.chunks - 1) * m_shape.chunkGroup, turns);
         m_memory.inputs.assign(static_cast<std::size_t>(turns), Handle{});
         m_turns = turns;
-        m_microBatches = microBatches;
+        m_microBatches = m_stride = microBatches;
         m_lossChunk = -1;
         m_reader.enter(Phase::Forward);
         m_next = receiveFor(0);
@@ -212,11 +233,28 @@ private:
         for (std::int64_t k = warmUp; k < turns; ++k) {
             chunkForward(k);
             chunkBackward(k - warmUp);
+            if constexpr (leavesOut) {
+                leaveOutGroups(k);
+                turns = m_turns;
+            }
         }
         for (std::int64_t k = turns - warmUp; k < turns; ++k) {
             chunkBackward(k);
         }
         m_reader.free(m_inputGradient);
+    }
+
+    /// Whole groups only: the last one may be smaller and ends differently. The next turn's input is there already.
+    void leaveOutGroups(std::int64_t k)
+    {
+        const std::int64_t unit = m_shape.chunkGroup * m_shape.chunks;
+        m_kept.assign({m_next, m_inputGradient});
+        for (const auto& chunk : m_memory.chunks) {
+            m_kept.insert(m_kept.end(), {chunk.input, chunk.gradient});
+        }
+        const std::int64_t turns = repeatable(m_kept, m_microBatches / m_shape.chunkGroup * unit - k - 2, unit);
+        m_turns -= turns;
+        m_microBatches -= turns / m_shape.chunks;
     }
 
     Handle receiveFor(std::int64_t k)
@@ -250,7 +288,7 @@ private:
 
     Handle& liveInput(std::size_t chunk, std::int64_t microBatch)
     {
-        return m_memory.inputs[chunk * static_cast<std::size_t>(m_microBatches) + static_cast<std::size_t>(microBatch)];
+        return m_memory.inputs[chunk * static_cast<std::size_t>(m_stride) + static_cast<std::size_t>(microBatch)];
     }
 
     void chunkBackward(std::int64_t k)
@@ -266,7 +304,7 @@ private:
 
     void runInOrder(std::int64_t microBatches)
     {
-        m_microBatches = microBatches;
+        m_stride = microBatches;
         m_memory.inputs.assign(static_cast<std::size_t>(microBatches) * m_stage.chunks.size(), Handle{});
         for (const StagePass& pass :
              stageOrder({m_shape.schedule, m_shape.stages, m_shape.chunks, microBatches, 0}, m_stage.stage)) {
@@ -336,7 +374,9 @@ private:
     Handle m_oldInput, m_outputGradient;
 
     std::int64_t m_turns = 0, m_microBatches = 0, m_lossChunk = -1;
+    std::int64_t m_stride = 0; ///< of the inputs of a chunk to those of the next
     Handle m_next;
+    std::vector<Handle> m_kept;
 };
 
 } // namespace headroom

@@ -37,7 +37,7 @@ struct StageReplay
     Bytes reservedAtEnd, largestFreeBlock; ///< fragmentation: what is cached but not in one piece
     bool isOutOfMemory = false; ///< a request failed; the figures are lower bounds
     std::int64_t events = 0; ///< allocations and frees
-    std::int64_t microBatches = 0; ///< walked in each step, the plan's or fewer
+    std::int64_t microBatches = 0; ///< of each step, the plan's or fewer
     std::vector<TimelinePoint> timeline; ///< of the last step, when asked for
 };
 
@@ -46,6 +46,9 @@ struct ReplayOptions
     AllocatorOptions allocator;
     int steps = 3; ///< the first one makes Adam's moments; the third finds the holes of the second
     bool recordsTimeline = false;
+    /// Micro-batches that would only repeat what has been are left out, except where the timeline shows them: no figure
+    /// but `events` depends on it.
+    bool leavesOutRepeats = true;
     /// All micro-batches of a step are walked while that costs no more than this; beyond, only as many, but never fewer
     /// than differ in what is alive.
     std::int64_t mostEvents = 4'000'000;

@@ -47,6 +47,7 @@ void ReplayReader::beginStep(bool isLast)
     }
     m_mainGradients.clear();
     m_phasePeaks.fill(0);
+    m_states.clear();
     m_isRecording = isLast && m_options.recordsTimeline;
     enter(Phase::Forward);
 }
@@ -109,7 +110,9 @@ ReplayReader::Handle ReplayReader::allocate(TensorKind kind, std::int64_t bytes,
         m_spanPeak = allocated;
         m_hasUnseenSpan = m_isRecording;
     }
-    return {block, kind, asked};
+    const Handle handle{block, kind, asked};
+    m_alive ^= placeOf(handle);
+    return handle;
 }
 
 void ReplayReader::free(Handle& handle)
@@ -128,6 +131,7 @@ void ReplayReader::free(Handle& handle)
     m_components[component] -= size;
     m_rounding -= size - handle.bytes;
     m_activations -= component == activationsIndex ? size : 0;
+    m_alive ^= placeOf(handle);
     m_allocator.free(handle.block);
     handle = {};
 }
@@ -161,6 +165,7 @@ ReplayReader::Handle ReplayReader::forward(std::size_t chunk, std::int64_t micro
         m_activations -= m_allocator.sizeOf(stream.block);
     }
     live.activations = m_activations;
+    live.places = placesOf(live, input, stream);
     return m_stage.chunks[chunk].sends ? stream : Handle{};
 }
 

@@ -5,6 +5,7 @@
 #include "replay/replay.h"
 
 #include <map>
+#include <span>
 #include <utility>
 
 namespace headroom {
@@ -35,6 +36,8 @@ public:
     Handle backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient);
     Handle inputBackward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient);
     void weights(std::size_t chunk, std::int64_t microBatch);
+    /// Leaves no turn out while the timeline is recorded, which shows them all.
+    [[nodiscard]] std::int64_t repeatable(std::span<const Handle> kept, std::int64_t turns, std::int64_t unit);
 
 private:
     /// A chunk between its forward and its backward.
@@ -43,6 +46,7 @@ private:
         std::vector<Handle> slots; ///< of all of its pieces, one after the other
         Handle gradient, carried;
         std::int64_t activations = 0; ///< bytes
+        std::uint64_t places = 0; ///< of all it keeps
     };
 
     void constructMegatron();
@@ -61,6 +65,8 @@ private:
     void backwardRun(const PieceRun& run, Handle*& slots);
     void rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pieces);
     [[nodiscard]] bool canDefer() const;
+    [[nodiscard]] std::uint64_t placeOf(const Handle& handle) const;
+    [[nodiscard]] std::uint64_t placesOf(const LiveChunk& live, const Handle& input, const Handle& output) const;
     void takeSnapshot();
     void endSpan();
 
@@ -88,6 +94,8 @@ private:
     std::array<std::int64_t, tensorKindCount> m_tensors{};
     std::array<std::int64_t, componentCount> m_components{};
     std::int64_t m_rounding = 0;
+    std::uint64_t m_alive = 0; ///< the places of all blocks, in whatever order
+    std::vector<std::uint64_t> m_states; ///< at the ends of this step's turns
     TimelinePoint m_span;
 };
 
