@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// headroom_accuracy [FOLDER]: the replay against measured training runs. Prints for every class how many runs there
-// are, the median and worst error, its ten worst runs with the tensors that most likely explain them, and what could
-// not be computed and why. Returns 1 when a class misses its bar without an explanation known here, 77 when the folder
-// is not here.
+// headroom_accuracy [FOLDER [WORD]]: the replay against measured training runs. Prints for every class how many runs
+// there are, the median and worst error, its ten worst runs with the tensors that most likely explain them, and what
+// could not be computed and why. Returns 1 when a class misses its bar without an explanation known here, 77 when the
+// folder is not here. With WORD it prints the framework runs whose name holds it instead, with all that is alive at
+// their peaks.
 #include "accuracy/comparison.h"
 #include "accuracy/pairs.h"
 
@@ -214,6 +215,9 @@ bool checkBars(const Report& report)
 int main(int argc, char** argv)
 {
     const std::filesystem::path folder = argc > 1 ? argv[1] : HEADROOM_SHARED "/measured";
+    if (argc > 2) {
+        return printBreakdowns(folder, argv[2]) > 0 ? 0 : 1;
+    }
     Report report;
     if (!addMegatronRuns(folder, report)) {
         fmt::print("{} is not here\n", (folder / "megatron_ci.json").string());

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::accuracy {
@@ -55,5 +56,9 @@ struct FullestStage
 [[nodiscard]] std::string largestTensors(const StageReplay& replayed);
 /// The tensors, other than parameters and states, whose bytes come closest to `difference`.
 [[nodiscard]] std::string closestTensors(const StageReplay& replayed, double difference);
+
+/// Prints the framework runs whose name holds `word`: both figures, and in GiB what is alive at the peak of the fullest
+/// stage. How many there are.
+int printBreakdowns(const std::filesystem::path& folder, std::string_view word);
 
 } // namespace headroom::accuracy
