@@ -43,6 +43,7 @@ struct TorchShape
     bool stepsInBackward = false;
 
     bool trainsModel = true, trainsEmbeddings = true, quantises = false, castsWeights = false;
+    bool unpacksWeights = false; ///< quantised ones become a tensor that autograd sees (GPTQ)
     Adapters adapters;
     bool adaptsPackedQkv = false; ///< one adapter for q, k and v together: c_attn, qkv_proj, …
     std::int64_t adapterElement = 4, adapterCompute = 4; ///< bytes of its weights, and of what it computes

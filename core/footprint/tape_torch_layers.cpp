@@ -62,10 +62,25 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
     op.isMatrixProduct = true;
     if (m_shape.castsWeights) {
         op.keeps = {{WeightCopies, weight * m_shape.compute}}; // the autocast cache
+    } else if (m_shape.unpacksWeights && !trains) {
+        op.reads = {input, unpacked(layer.in * layer.out)};
+        op.saves[1] = true;
     } else if (m_shape.quantises && !trains) {
         op.forwardWork = op.backwardWork = layer.in * layer.out * m_shape.compute; // the dequantised weight
     }
     return m_graph.apply(std::move(op));
+}
+
+/// auto_gptq/nn_modules/qlinear/qlinear_cuda_old.py, forward: shifted copies in int32, their cast to int8, that less
+/// the zero points, that times the scales. The product is PyTorch's own, which keeps its second factor for the gradient
+/// of the first.
+Tensor TorchModules::unpacked(std::int64_t elements)
+{
+    constexpr std::int64_t shifted = 4;
+    const Tensor integers
+        = m_graph.apply({.kind = WeightCopies, .bytes = elements, .reads = {}, .forwardWork = elements * shifted});
+    return m_graph.apply(
+        {.kind = WeightCopies, .bytes = elements * m_shape.compute, .reads = {integers}, .forwardWork = elements});
 }
 
 /// With an adapter: the input once more in its type, dropped out, through rank r and back, and added.

@@ -40,6 +40,7 @@ public:
 private:
     // tape_torch_layers.cpp
     Tensor product(Tensor input, TensorKind kind, const Linear& layer, bool trains);
+    Tensor unpacked(std::int64_t elements);
     Tensor gather(Tensor input);
     Tensor scatter(Tensor full);
     Tensor rotated(Tensor input);

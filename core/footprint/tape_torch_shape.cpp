@@ -203,6 +203,7 @@ void readPrecision(const TrainingPlan& plan, TorchShape& shape)
     shape.castsWeights = plan.precision.autocast.value && types.params == DataType::Fp32;
     shape.compute = types.params == DataType::Fp32 && !isMixed ? 4 : 2;
     shape.quantises = isQuantised(types.params);
+    shape.unpacksWeights = types.params == DataType::Int4;
     shape.weight = shape.quantises ? recipe.otherParameter : recipe.parameter;
     shape.frozen = recipe.otherParameter;
     shape.frozenMatrix = recipe.parameter;

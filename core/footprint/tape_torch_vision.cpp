@@ -118,7 +118,7 @@ TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower
     shape.adapters = Adapters{};
     shape.storesSelectively = false;
     shape.checkpoints = language.checkpointsVision && isTrained;
-    shape.quantises = false;
+    shape.quantises = shape.unpacksWeights = false;
     return shape;
 }
 

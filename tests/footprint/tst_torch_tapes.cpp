@@ -81,6 +81,15 @@ void TestTorchTapes::keeps_data()
     // 16-bit adapters share the input that is there.
     QTest::newRow("16-bit adapters on q and v") << adapters << 131720.0 + 2 * 4096 + 2 * 2 * 16;
 
+    // auto_gptq qlinear_cuda_old.py: every product of a GPTQ layer keeps its unpacked 16-bit weight, 4h² of attention
+    // and 3hf; bitsandbytes (autograd/_functions.py, MatMul4Bit) unpacks it again in backward.
+    adapters.precision.params = Field<DataType>(DataType::Int4);
+    QTest::newRow("adapters on GPTQ") << adapters
+                                      << 131720.0 + 2 * 4096 + 2 * 2 * 16
+            + 2.0 * (4 * 4096 * 4096 + 3 * 4096 * 11008) / tokens;
+    adapters.precision.params = Field<DataType>(DataType::Nf4);
+    QTest::newRow("adapters on nf4") << adapters << 131720.0 + 2 * 4096 + 2 * 2 * 16;
+
     // theory_frameworks.md 2.1 rule 2, and the one number a row that each norm keeps.
     QTest::newRow("eager Llama-3.2-3B") << planOf(llama32, "torchtune") << 139360.0 + 8;
     TrainingPlan compiled = planOf(llama32, "torchtune");
