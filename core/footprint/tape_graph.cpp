@@ -315,6 +315,10 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
             }
             const Tape::Slot work
                 = operation.backwardWork > 0 ? writer.allocate(ActivationGradient, operation.backwardWork) : Tape::none;
+            if (operation.keepsGradients) {
+                writer.freeAll(m_kept[i]);
+                m_kept[i].clear();
+            }
             passGradients(operation, writer);
             weightGradient(options, operation, writer);
             writer.free(work);

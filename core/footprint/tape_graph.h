@@ -74,6 +74,7 @@ public:
         std::int64_t weightShards = 0; ///< ranks that share its gradient, where not those of the rule
         int sharedWeight = -1; ///< number of a weight that other modules use too
         bool isMatrixProduct = false;
+        bool keepsGradients = false; ///< made in the forward: what it keeps is what its backward hands on
         Tensor result = none; ///< filled in
     };
 

@@ -148,7 +148,7 @@ private:
         op.forwardWork = std::min(rows, m_shape.tokens) * vocab * (m_shape.compute + 4);
         op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
-        op.isMatrixProduct = true;
+        op.isMatrixProduct = op.keepsGradients = true;
         finish(std::move(op));
     }
 

@@ -8,6 +8,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace headroom;
 using namespace headroom::test;
 
@@ -38,6 +40,7 @@ private slots:
     void keeps();
     void keepsOfExperts();
     void keepsOfImages();
+    void handsOnLigerGradients();
     void refuses_data();
     void refuses();
     void composes_data();
@@ -154,6 +157,28 @@ void TestTorchTapes::keepsOfImages()
     const ModelProgram program = programOf(plan);
     const StageTensors& tensors = program.stages.front().tensors;
     QCOMPARE(stages.front().steadyAllocated.value >> 30, (sumOf(tensors.resident) + sumOf(tensors.created)) >> 30);
+}
+
+/// Liger ops/fused_linear_cross_entropy.py: the gradient of the output layer, V h, is made in the forward; backward
+/// returns that same tensor.
+void TestTorchTapes::handsOnLigerGradients()
+{
+    TrainingPlan plan = planOf(llama2, "hf-flash");
+    plan.implementation.fusedLoss = Name("liger");
+    plan.parallel.dp = Count(2);
+    plan.shard.zeroStage = Count(3);
+    const ModelProgram program = programOf(plan);
+    const Tape& tape = program.pieces[2].tape;
+    std::int64_t alive = 0, most = 0;
+    for (const auto* events : {&tape.forward, &tape.backward}) {
+        for (const Tape::Event& event : *events) {
+            const bool isGradient = event.kind == TensorKind::WeightGradient && event.bytes > 2 * 4096;
+            alive += !isGradient ? 0 : event.op == Tape::Op::Allocate ? event.bytes : -event.bytes;
+            most = std::max(most, alive);
+        }
+    }
+    QCOMPARE(most, std::int64_t{2} * 32000 * 4096);
+    QCOMPARE(alive, 0);
 }
 
 void TestTorchTapes::refuses_data()

@@ -47,10 +47,31 @@ struct Sizes
     double shards, tokens, hidden, layers, table, stream;
 };
 
+/// Qwen-VL's finetune.py names c_attn, attn.c_proj, w1 and w2 (lora_target_modules); the encoder's layers are in_proj,
+/// out_proj, c_fc and c_proj. In October 2023 PEFT 0.5 left adapters in fp32.
+std::vector<OracleNote> visualAdapterNotes(const FrameworkCase& entry, const Sizes& size)
+{
+    const TrainingPlan& plan = entry.plan;
+    if (plan.vision.layers.value == 0) {
+        return {};
+    }
+    const auto h = static_cast<double>(plan.vision.hidden.value);
+    const auto ffn = static_cast<double>(size.model.ffn);
+    const auto rank = static_cast<double>(plan.lora.rank.value);
+    const double encoder = static_cast<double>(plan.vision.layers.value) * rank
+        * (8 * h + 2 * static_cast<double>(plan.vision.ffn.value));
+    const double named = size.layers * rank * (6 * size.hidden + 2 * (size.hidden + ffn));
+    const double counted = entry.kind == "qlora" ? 16 : 8; // bytes a weight
+    return {{"adapters of the encoder, whose layers finetune.py does not name", -encoder * counted},
+            {"adapters of the MLP's last layer, which it does not name either",
+             -size.layers * rank * (size.hidden + ffn) * counted},
+            {"adapters, gradients and moments in fp32", entry.kind == "qlora" ? 0 : named * 8}};
+}
+
 /// Qwen and Qwen-VL finetune.py.
 std::vector<OracleNote> qwenNotes(const FrameworkCase& entry, const Sizes& size)
 {
-    std::vector<OracleNote> notes;
+    std::vector<OracleNote> notes = visualAdapterNotes(entry, size);
     const TrainingPlan& plan = entry.plan;
     if (plan.implementation.fusedLoss.value == "16bit" && entry.kind == "qlora") {
         notes.push_back({"the logits, which went when the module returned its loss", -2 * size.logits()});
@@ -59,31 +80,16 @@ std::vector<OracleNote> qwenNotes(const FrameworkCase& entry, const Sizes& size)
         notes.push_back(
             {"fresh gradients of both tables, which come when those of the logits are gone", -4 * size.table});
     }
-    if (plan.vision.layers.value > 0) {
-        const auto h = static_cast<double>(plan.vision.hidden.value);
-        const double weights = static_cast<double>(plan.vision.layers.value * plan.lora.rank.value)
-            * (8 * h + 2 * static_cast<double>(plan.vision.ffn.value));
-        // lora_target_modules of Qwen-VL's finetune.py are c_attn, attn.c_proj, w1 and w2; the encoder's are in_proj,
-        // out_proj, c_fc and c_proj.
-        notes.push_back({"adapters of the encoder, whose layers finetune.py does not name",
-                         -weights * (entry.kind == "qlora" ? 16 : 8)});
-    }
     return notes;
 }
 
 /// ms-swift under DeepSpeed's third stage.
-std::vector<OracleNote> swiftNotes(const FrameworkCase& entry, const Sizes& size, const nlohmann::json& row)
+std::vector<OracleNote> swiftNotes(const nlohmann::json& row)
 {
     const double share = row.at("parts_bytes").at("gradients").get<double>() / 2;
-    std::vector<OracleNote> notes{
-        {"fp32 gradient of a sub-group, which the step makes (stage3.py, _prepare_fp32_grad_for_sub_group)",
-         -4 * std::min(share, zeroSubGroup)},
-        {"the bucket for gradients (stage3.py, _setup_for_real_optimizer)", zeroBucket}};
-    if (entry.plan.recompute.granularity.value != Granularity::Full || !entry.plan.recompute.enabled.value) {
-        notes.push_back({"keys and values repeated for every head (modeling_qwen2_5_vl.py, repeat_kv)",
-                         size.tokens * size.layers * 4 * (size.queries() - size.keys())});
-    }
-    return notes;
+    return {{"fp32 gradient of a sub-group, which the step makes (stage3.py, _prepare_fp32_grad_for_sub_group)",
+             -4 * std::min(share, zeroSubGroup)},
+            {"the bucket for gradients (stage3.py, _setup_for_real_optimizer)", zeroBucket}};
 }
 
 std::vector<OracleNote> primeNotes(const FrameworkCase& entry, const Sizes& size, const nlohmann::json& row)
@@ -134,7 +140,7 @@ std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::
         return qwenNotes(entry, size);
     }
     if (entry.framework.find("DeepSpeed zero3") != std::string::npos) {
-        return swiftNotes(entry, size, row);
+        return swiftNotes(row);
     }
     if (entry.framework == "prime-rl") {
         return primeNotes(entry, size, row);
@@ -159,10 +165,14 @@ double oracleStep(const FrameworkCase& entry, const nlohmann::json& row)
     const auto part = [&parts](const char* key) { return parts.value(key, 0.0); };
     double held = part("parameters") + part("vision_parameters") + part("workspaces");
     if (entry.plan.lora.trainsEmbeddings.value) {
-        // Trainable copies, moments, gradients and two 16-bit lists of AdamW, of adapters and of both tables.
+        // Trainable copies, moments, gradients and two 16-bit lists of AdamW of both tables; of adapters in the same
+        // proportion.
         const Sizes size(entry.plan);
-        const double tower = entry.plan.vision.layers.value > 0 ? -qwenNotes(entry, size).back().bytes : 0.0;
-        return held + 1.5 * (part("adapters") - tower) + part("trained_embeddings") + 12 * size.table;
+        double adapters = part("adapters");
+        for (const OracleNote& note : visualAdapterNotes(entry, size)) {
+            adapters += note.bytes;
+        }
+        return held + 1.5 * adapters + part("trained_embeddings") + 12 * size.table;
     }
     if (entry.framework.find("DeepSpeed zero3") != std::string::npos) {
         held += part("gradients") + part("optimizer_state");
