@@ -36,10 +36,7 @@ constexpr std::array bars{
     Bar{"Megatron-LM, dense", 0.002, 0.9},
     Bar{"Megatron-LM, context parallel", 0.008},
     Bar{"Megatron-LM, experts", 0.02},
-    Bar{"multimodal", 0.03, 0,
-        "Qwen-VL's table does not name the counter, and its 4-bit run is 14 % low: 3 GiB without a tensor (adapters of "
-        "the encoder would be 1.4, logits kept through backward 0.6); ms-swift's are whole GiB at the heads of "
-        "scripts"},
+    Bar{"multimodal", 0.03},
     Bar{"Megatron-DeepSpeed (BigScience BLOOM topology search)", 0.05},
     Bar{"Qwen finetune.py (HF + DeepSpeed)", 0.063},
     Bar{"prime-rl", 0.033},

@@ -183,11 +183,14 @@ void CaseReader::readTorchtune()
     }
 }
 
-/// finetune.py of late 2023: rank 64 on c_attn, c_proj, w1, w2, PEFT 0.6 with adapters in the base type, AdamW of
-/// PyTorch 2.0.
+/// finetune.py of late 2023: rank 64 on c_attn, c_proj, w1, w2, AdamW of PyTorch 2.0. Adapters have the base's type
+/// since PEFT 0.6 of November 2023 (tuners/lora/layer.py, update_layer), fp32 before; on GPTQ's layers DeepSpeed makes
+/// them 16-bit. Qwen-VL's is of October, leaves out the last layer of the MLP and writes attention out
+/// (modeling_qwen.py).
 void CaseReader::readQwen()
 {
-    set("implementation.profile", "hf-flash");
+    const bool isVisual = contains(m_case.framework, "Qwen-VL");
+    set("implementation.profile", isVisual ? "hf-eager" : "hf-flash");
     setState("bf16", "bf16", "none", "bf16");
     set("model.gated_mlp", "true");
     set("optimizer.impl", "foreach2");
@@ -198,8 +201,9 @@ void CaseReader::readQwen()
         return;
     }
     set("lora.rank", "64");
-    set("lora.targets", "c_attn, o_proj, gate_proj, up_proj, down_proj");
-    set("lora.adapter_type", "bf16");
+    set("lora.targets",
+        isVisual ? "c_attn, o_proj, gate_proj, up_proj" : "c_attn, o_proj, gate_proj, up_proj, down_proj");
+    set("lora.adapter_type", isVisual && m_case.kind != "qlora" ? "fp32" : "bf16");
     set("lora.dropout", "0.05");
     set("lora.trains_embeddings", contains(m_case.id, "-emb") || contains(m_case.id, "-base") ? "true" : "false");
     if (m_case.kind == "qlora") { // finetune_qlora_single_gpu.sh: DeepSpeed fp16, two overlapping buckets of 2e8
@@ -289,7 +293,7 @@ void CaseReader::readPeft()
 
 void CaseReader::readSwift()
 {
-    set("implementation.profile", "hf-sdpa");
+    set("implementation.profile", text(m_node["flash_attention"]) == "true" ? "hf-flash" : "hf-sdpa");
     const bool isSharded = m_case.plan.shard.zeroStage.value > 0;
     setState("bf16", "bf16", isSharded ? "fp32" : "none", isSharded ? "fp32" : "bf16");
     if (contains(m_case.id, "vit-gradient-checkpointing")) { // --use_liger_kernel true
