@@ -49,11 +49,13 @@ LayerTensors commonTensors(const Architecture& model, const Split& split, double
 {
     LayerTensors layer;
     const double stream = bytesPerValue * real(model.hidden) / real(split.outside());
-    layer[NormInputs] = 2 * stream;
+    // Side by side, attention and MLP read one stream, through a norm each or through the same one.
+    const double norms = real(model.blockNorms);
+    layer[NormInputs] = (model.isParallel ? 1 : 2) * stream;
     layer[AttentionNorm] = stream;
-    layer[MlpNorm] = stream;
+    layer[MlpNorm] = (norms - 1) * stream;
     if (!model.isTextbook) {
-        layer[NormStatistics] = 2 * (model.layerNorm ? 8.0 : 4.0) / real(split.outside());
+        layer[NormStatistics] = norms * (model.layerNorm ? 8.0 : 4.0) / real(split.outside());
     }
     addAttention(layer, model, split);
     layer[DropoutMasks] = model.hiddenDropout ? stream : 0; // two masks of one byte a value

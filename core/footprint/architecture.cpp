@@ -146,6 +146,9 @@ Architecture architectureOf(const TrainingPlan& plan)
     result.positions = model.learnedPositions.valueOr(false) ? size(model.maxPos, size(plan.batch.seq)) : 0;
     result.hiddenDropout = model.hiddenDropout.valueOr(0) > 0;
     result.mtpLayers = size(model.mtpLayers);
+    result.isParallel = model.parallelBlock.valueOr(false);
+    result.blockNorms = result.isParallel && model.sharedNorm.valueOr(false) ? 1 : 2;
+    result.headBias = model.headBias.valueOr(false);
     resolveExperts(plan.moe, result);
     return result;
 }

@@ -21,6 +21,9 @@ struct Architecture
     std::int64_t positions = 0; ///< learned ones
     bool tied = true, qkvBias = false, outBias = false, mlpBias = false, qkNorm = false, layerNorm = false;
     bool hiddenDropout = false;
+    bool isParallel = false; ///< attention and MLP side by side
+    std::int64_t blockNorms = 2; ///< before attention and MLP; side by side they may share one
+    bool headBias = false;
 
     bool isMla = false;
     std::int64_t qLoraRank = 0, kvLoraRank = 0, nopeDim = 0, ropeDim = 0, valueDim = 0; ///< r_q, r_kv, n, r, v

@@ -127,7 +127,7 @@ Weights layerWeights(const Architecture& model, const Split& split, const Adapte
         addMlp(part, model.hidden, model.ffn, model.gate, model.mlpBias);
     }
     if (!model.isTextbook) {
-        part.vector(Elements(2) * model.norm());
+        part.vector(Elements(model.blockNorms) * model.norm());
     }
     return part.weights();
 }
@@ -321,6 +321,9 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
     PartBuilder head(split.tensor);
     if (!model.tied) {
         head.add(table.weights());
+    }
+    if (model.headBias) {
+        head.columnBias(model.vocab);
     }
     if (!model.isTextbook) {
         head.vector(model.norm());

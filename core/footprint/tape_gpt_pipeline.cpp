@@ -298,8 +298,10 @@ private:
             chunk.runs.push_back({EmbeddingPiece, 1, 0});
         }
         if (layers > 0) {
-            chunk.runs.push_back({BlockPiece, layers, m_shape.checkpointGroup,
-                                  m_shape.checkpointGroup > 0 && m_plan.recompute.offloadInputs.value});
+            chunk.runs.push_back(
+                {BlockPiece, layers, m_shape.checkpointGroup,
+                 m_shape.checkpointGroup > 0
+                     && (m_plan.recompute.offloadInputs.value || m_plan.shard.offloadActivations.value)});
         }
         if (!chunk.sends) {
             chunk.runs.push_back({HeadPiece, 1, 0});
@@ -372,7 +374,7 @@ Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile
     if (auto read = readRankShape(local, shape); !read) {
         return read;
     }
-    if (plan.shard.offloadActivations.value && !plan.recompute.offloadInputs.value) {
+    if (plan.shard.offloadActivations.value && shape.checkpointGroup == 0) {
         return failure(Text{HEADROOM_TR("core", "the tapes do not describe %1"), {"offloaded activations"}});
     }
     if (auto checked = checkPlan(plan, profile, shape); !checked) {

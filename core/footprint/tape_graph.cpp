@@ -112,6 +112,8 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
         writer.declare(Tape::input, ResidualStream, bytesOf(0));
     }
     runForward(options, writer, false);
+    writer.freeAll(m_leaving);
+    m_leaving.clear();
     writer.free(options.keepsGathered ? Tape::none : gathered);
     writer.beginBackward(output == none ? Tape::none : m_tensors[index(output)].slot);
 
@@ -158,7 +160,9 @@ void ModuleGraph::runForward(const Options& options, TapeWriter& writer, bool is
             }
             const bool keeps = isActive(operation) && (!m_isSelective || isRebuilding || result.isStored);
             for (const Extra& extra : operation.keeps) {
-                if (keeps) {
+                if (keeps && options.offload != Offload::None) {
+                    leave(writer.allocate(extra.kind, extra.bytes), options, writer);
+                } else if (keeps) {
                     m_kept[i].push_back(writer.allocate(extra.kind, extra.bytes));
                 }
             }
@@ -172,8 +176,45 @@ void ModuleGraph::runForward(const Options& options, TapeWriter& writer, bool is
                 && isDropped(storage) && !isKeptInput) {
                 writer.free(storage.slot);
                 storage.slot = Tape::none;
+            } else if (storage.base == static_cast<Tensor>(tensor) && options.offload != Offload::None
+                       && storage.lastReader == static_cast<std::int16_t>(i) && storage.savers > 0 && !storage.isHeld) {
+                leave(storage.slot, options, writer);
+                storage.slot = Tape::none;
             }
         }
+    }
+}
+
+/// Saved tensors are freed once they are copied; up to five wait for that (max_fwd_stash_size).
+void ModuleGraph::leave(Tape::Slot slot, const Options& options, TapeWriter& writer)
+{
+    const std::size_t mostWaiting = options.offload == Offload::Streams ? 5 : 0;
+    m_leaving.push_back(slot);
+    if (m_leaving.size() > mostWaiting) {
+        writer.free(m_leaving.front());
+        m_leaving.erase(m_leaving.begin());
+    }
+}
+
+/// A copy for the backward of `operation` of everything that it saved.
+void ModuleGraph::bringBack(const Operation& operation, TapeWriter& writer)
+{
+    const auto copy = [&](Tensor tensor) {
+        const TensorData& storage = m_tensors[index(storageOf(tensor))];
+        if (!storage.isHeld) {
+            m_returned.push_back(writer.allocate(storage.kind, storage.bytes));
+        }
+    };
+    for (std::size_t k = 0; k < operation.reads.size(); ++k) {
+        if (operation.reads[k] != none && operation.saves[k]) {
+            copy(operation.reads[k]);
+        }
+    }
+    if (operation.savesResult) {
+        copy(operation.result);
+    }
+    for (const Extra& extra : operation.keeps) {
+        m_returned.push_back(writer.allocate(extra.kind, extra.bytes));
     }
 }
 
@@ -313,6 +354,9 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
             if (operation.isMatrixProduct && options.cublasWorkspace > 0) {
                 writer.ensure(CublasBackwardKey, CublasWorkspace, options.cublasWorkspace);
             }
+            if (options.offload != Offload::None) {
+                bringBack(operation, writer);
+            }
             const Tape::Slot work
                 = operation.backwardWork > 0 ? writer.allocate(ActivationGradient, operation.backwardWork) : Tape::none;
             if (operation.keepsGradients) {
@@ -334,10 +378,15 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
             }
         }
         writer.freeAll(m_kept[i]);
+        writer.freeAll(options.offload == Offload::Streams ? m_returnedBefore : m_returned);
+        m_returnedBefore = options.offload == Offload::Streams ? std::move(m_returned) : std::vector<Tape::Slot>{};
+        m_returned.clear();
         if (const std::int16_t own = m_tensors[index(operation.result)].gradient; own >= 0) {
             drop(own, writer);
         }
     }
+    writer.freeAll(m_returnedBefore);
+    m_returnedBefore.clear();
     for (std::size_t tensor = 1; tensor < m_tensors.size(); ++tensor) {
         // Held for other reasons than a backward; the output went on to whoever read it.
         const bool isOutput = options.hasOutput && static_cast<Tensor>(tensor) == storageOf(m_operations.back().result);

@@ -91,6 +91,14 @@ public:
     /// What a selective checkpoint stores; with any call everything else is rebuilt in backward.
     void store(Tensor tensor);
 
+    /// Where what the backward needs waits for it (torch.autograd.graph.saved_tensors_hooks): each operation that saved
+    /// a tensor gets a copy of its own back.
+    enum class Offload : std::uint8_t {
+        None,
+        Plain, ///< copied at once (torch.autograd.graph.save_on_cpu)
+        Streams ///< beside the computation: the last few saved ones wait for their copy, the ones of the operation
+                ///< before for the end of the one at hand (torchtune training/_activation_offloading.py)
+    };
     struct Options
     {
         GradientRule gradients;
@@ -104,6 +112,7 @@ public:
         std::int64_t cublasWorkspace = 0;
         std::int64_t reduceBuckets = 0; ///< made before the backward, dropped before the step
         bool keepsInput = false; ///< a checkpoint stores it
+        Offload offload = Offload::None;
         bool hasOutput = true; ///< false: the loss, whose gradient starts the backward
     };
     void write(const Options& options, TapeWriter& writer);
@@ -133,6 +142,8 @@ private:
     void runForward(const Options& options, TapeWriter& writer, bool isRebuilding);
     void runBackward(const Options& options, TapeWriter& writer);
     void release(Tensor tensor, TapeWriter& writer);
+    void leave(Tape::Slot slot, const Options& options, TapeWriter& writer);
+    void bringBack(const Operation& operation, TapeWriter& writer);
     void passGradients(const Operation& operation, TapeWriter& writer);
     void addGradient(Tensor tensor, std::int16_t gradient, TapeWriter& writer);
     void handOnGradient(TapeWriter& writer);
@@ -144,6 +155,7 @@ private:
     std::vector<std::vector<Tape::Slot>> m_kept; ///< by operation
     std::vector<Gradient> m_gradients;
     std::vector<Tape::Slot> m_unsharded;
+    std::vector<Tape::Slot> m_leaving, m_returned, m_returnedBefore; ///< copies to and from the host under way
     std::int64_t m_unshardedElements = 0, m_ownElements = 0; ///< and this rank's share of them
     bool m_isSelective = false, m_isInputGradientFree = true;
 };

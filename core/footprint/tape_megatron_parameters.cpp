@@ -133,7 +133,7 @@ void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight)
     if (hasOwnWeight) {
         piece.parameters.push_back(c.vocab * c.hidden);
     }
-    if (c.family != ModelFamily::Decoder) {
+    if (c.family != ModelFamily::Decoder || c.hasHeadBias) {
         piece.parameters.push_back(c.vocab);
     }
     if (c.family == ModelFamily::Bert && c.hasBinaryHead) {

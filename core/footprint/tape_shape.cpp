@@ -89,6 +89,7 @@ void readModel(const TrainingPlan& plan, std::int64_t tensor, RankShape& shape)
             = static_cast<std::int64_t>(static_cast<double>(shape.headDim) * model.rotaryFraction.valueOr(1.0));
     }
     shape.hasBinaryHead = model.binaryHead.valueOr(true);
+    shape.hasHeadBias = whole.headBias;
     shape.hasAttentionDropout = model.attnDropout.valueOr(0) > 0;
     shape.hasHiddenDropout = model.hiddenDropout.valueOr(0) > 0;
     const bool hasDecoder = model.family.value == "t5" || model.decoderLayers.isKnown();
@@ -262,6 +263,7 @@ Result<void> checkKnown(const TrainingPlan& plan)
                         && (tower.isPresent() || model.family.value == "bert" || model.family.value == "t5"),
                     "multi-token prediction of this model"},
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
+          std::pair{model.parallelBlock.value, "attention and MLP side by side"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},
           std::pair{splitsBackward(plan.parallel.schedule.value) && plan.parallel.layout.isKnown(),

@@ -35,6 +35,7 @@ struct RankShape
     std::int64_t rotaryDim = 0; ///< 0: no rotary positions
     bool isTied = false, hasLearnedPositions = false, isRms = true, hasQkNorm = false, isSquaredRelu = false;
     bool hasQkvBias = false, hasAttentionOutputBias = false, hasMlpBias = false, hasBinaryHead = false;
+    bool hasHeadBias = false;
     bool hasAttentionDropout = false, hasHiddenDropout = false;
 
     // Micro-batch.

@@ -11,11 +11,27 @@ using Operation = TorchModules::Operation;
 
 Tensor TorchModules::block(Tensor stream, bool hasExperts)
 {
+    if (m_model.isParallel) {
+        return parallelBlock(stream, hasExperts);
+    }
     const Tensor normed = norm(stream, m_shape.localTokens(), m_model.hidden);
     const Tensor afterAttention = add(stream, m_model.isMla ? latentAttention(normed) : attention(normed));
     const Tensor input = gather(norm(afterAttention, m_shape.localTokens(), m_model.hidden));
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
     return add(afterAttention, scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true)));
+}
+
+/// transformers modeling_gpt_neox.py with two norms, modeling_falcon.py, modeling_phi.py and modeling_cohere.py with
+/// one, whose result both halves keep.
+Tensor TorchModules::parallelBlock(Tensor stream, bool hasExperts)
+{
+    const Tensor normed = norm(stream, m_shape.localTokens(), m_model.hidden);
+    const Tensor other = m_model.blockNorms == 1 ? normed : norm(stream, m_shape.localTokens(), m_model.hidden);
+    const Tensor attended = m_model.isMla ? latentAttention(normed) : attention(normed);
+    const Tensor input = gather(other);
+    const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
+    const Tensor widened = scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true));
+    return add(add(widened, attended), stream);
 }
 
 Tensor TorchModules::norm(Tensor input, std::int64_t rows, std::int64_t width)
@@ -285,6 +301,7 @@ void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorage
     options.gradients = torchGradients(shape);
     options.cublasWorkspace = shape.cublasWorkspace;
     options.keepsInput = shape.checkpoints;
+    options.offload = shape.checkpoints ? ModuleGraph::Offload::None : shape.offload;
     options.prefetches = true;
     options.keepsGathered = shape.gathers() && !shape.reshards;
     const TorchWeights weights = blockWeights(shape, hasExperts);

@@ -21,6 +21,8 @@ public:
     }
 
     Tensor block(Tensor stream, bool hasExperts);
+    /// Attention and MLP side by side: GPT-J, GPT-NeoX, Falcon, Phi, Command R.
+    Tensor parallelBlock(Tensor stream, bool hasExperts);
     /// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised
     /// tensor for the product with a trained weight; as one kernel its input and that number.
     Tensor norm(Tensor input, std::int64_t rows, std::int64_t width);

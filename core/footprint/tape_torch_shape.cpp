@@ -31,6 +31,19 @@ bool isRecomputed(const RecomputePlan& recompute)
     return recompute.enabled.value || !recompute.enabled.isStated();
 }
 
+bool offloadsPart(const ShardPlan& shard)
+{
+    return shard.offloadActivationLayers.isKnown() || shard.offloadActivationFraction.valueOr(1) < 1
+        || !shard.offloadActivationModules.value.empty();
+}
+
+/// Composer wraps blocks in save_on_cpu (trainer/mosaic_fsdp.py), the others copy on streams of their own.
+ModuleGraph::Offload offloadOf(const TrainingPlan& plan)
+{
+    using enum ModuleGraph::Offload;
+    return !plan.shard.offloadActivations.value ? None : plan.framework.value == "llm-foundry" ? Plain : Streams;
+}
+
 tl::unexpected<Problem> notDescribed(const TorchHabits& habits, const char* what)
 {
     return failure(
@@ -72,8 +85,8 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
              std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel, "tensor parallelism"},
              std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
              std::pair{plan.shard.offloadOptimizerFraction.valueOr(1) < 1, "state that is offloaded in part"},
-             std::pair{plan.shard.offloadActivations.value && !plan.recompute.offloadInputs.value,
-                       "offloaded activations without recomputation"},
+             std::pair{plan.shard.offloadActivations.value && isSelective, "offloading what a policy stores"},
+             std::pair{plan.shard.offloadActivations.value && offloadsPart(plan.shard), "offloading in part"},
              std::pair{isSelective && (!isTitan || namesModules), "this selective recomputation"},
              std::pair{isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Full
                            && plan.recompute.method.value != "block" && plan.recompute.numLayers.valueOr(1) > 1,
@@ -319,8 +332,11 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
         if (plan.recompute.method.value == "block" && plan.recompute.numLayers.isKnown()) {
             shape.recomputedLayers = std::max<std::int64_t>(plan.recompute.numLayers.value, 0);
         }
-        shape.offloadsInputs = shape.checkpoints && plan.recompute.offloadInputs.value;
+        // A checkpoint saves nothing but its input.
+        shape.offloadsInputs
+            = shape.checkpoints && (plan.recompute.offloadInputs.value || plan.shard.offloadActivations.value);
     }
+    shape.offload = offloadOf(plan);
     shape.checkpointsVision = plan.recompute.vision.value;
     readExperts(plan, shape);
     if (plan.parallel.pp.value > 1) {

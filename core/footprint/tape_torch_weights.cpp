@@ -38,7 +38,7 @@ public:
         } else {
             addMlp(m_model.ffn / m_shape.tensor);
         }
-        for (int i = 0; i < (m_model.layerNorm ? 4 : 2); ++i) {
+        for (int i = 0; i < m_model.blockNorms * (m_model.layerNorm ? 2 : 1); ++i) {
             addVector(m_model.hidden);
         }
         return std::move(m_weights);
@@ -135,6 +135,9 @@ TorchWeights headWeights(const TorchShape& shape)
     }
     if (!shape.model.tied) {
         weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.vocab / shape.tensor, shape.model.hidden});
+    }
+    if (shape.model.headBias) {
+        weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.vocab / shape.tensor});
     }
     return weights;
 }

@@ -38,6 +38,9 @@ template <class Group, class Visitor> void visitModel(Group& group, Visitor&& vi
     visit("model.attn_dropout", group.attnDropout);
     visit("model.hidden_dropout", group.hiddenDropout);
     visit("model.binary_head", group.binaryHead);
+    visit("model.parallel_block", group.parallelBlock);
+    visit("model.shared_norm", group.sharedNorm);
+    visit("model.head_bias", group.headBias);
 }
 
 template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visit)
@@ -151,6 +154,7 @@ template <class Group, class Visitor> void visitParallel(Group& group, Visitor&&
     visit("parallel.loss_in_split", group.lossInSplit);
     visit("parallel.pp_microbatches", group.ppMicrobatches);
     visit("parallel.vpp_group", group.vppGroup);
+    visit("parallel.vocab_split", group.vocabSplit);
     visit("parallel.encoder_placement", group.encoderPlacement);
     visit("parallel.encoder_pp", group.encoderPp);
     visit("parallel.encoder_tp", group.encoderTp);
@@ -170,6 +174,9 @@ template <class Group, class Visitor> void visitShard(Group& group, Visitor&& vi
     visit("shard.offload_optimizer_fraction", group.offloadOptimizerFraction);
     visit("shard.offload_params", group.offloadParams);
     visit("shard.offload_activations", group.offloadActivations);
+    visit("shard.offload_activation_layers", group.offloadActivationLayers);
+    visit("shard.offload_activation_modules", group.offloadActivationModules);
+    visit("shard.offload_activation_fraction", group.offloadActivationFraction);
 }
 
 template <class Group, class Visitor> void visitPrecision(Group& group, Visitor&& visit)

@@ -36,6 +36,9 @@ struct ModelPlan
     Real rotaryFraction; ///< share of the head size that is rotated
     Real attnDropout, hiddenDropout; ///< probabilities; above 0 a mask is kept
     Flag binaryHead; ///< BERT's next-sentence head
+    Flag parallelBlock; ///< attention and MLP both read the layer's input, and are added to it together
+    Flag sharedNorm; ///< of a parallel block: both read the result of one norm
+    Flag headBias; ///< of the output layer
 };
 
 struct MoePlan
@@ -107,6 +110,7 @@ struct ParallelPlan
     Name encoderPlacement; ///< of the image encoder: first_stage (the default), own_stages, every_stage
     Count encoderPp, encoderTp; ///< pipeline and tensor parallel sizes of an encoder that has its own
     Count vppGroup; ///< micro-batches of a chunk run in a row when interleaving; the pipeline size when not given
+    Name vocabSplit; ///< vocabulary over the pipeline stages: variant1, variant2, interlaced; none when not given
 };
 
 struct ShardPlan
@@ -120,6 +124,9 @@ struct ShardPlan
     Flag offloadOptimizer{false};
     Real offloadOptimizerFraction;
     Flag offloadParams{false}, offloadActivations{false};
+    Count offloadActivationLayers; ///< the first so many of a stage; all when not given
+    Names offloadActivationModules; ///< whose inputs go, core_attn, attn_norm, …; all when not given
+    Real offloadActivationFraction; ///< of what would go; 1 when not given
 };
 
 /// Bytes of each part of the static state follow from these (theory.md 2.1); a named recipe sets all five.

@@ -84,6 +84,12 @@ void TestHfModels::exactCounts_data()
     // https://huggingface.co/Qwen/Qwen-7B and https://huggingface.co/mosaicml/mpt-7b.
     QTest::newRow("qwen-7b") << qint64{7'721'324'544};
     QTest::newRow("mpt-7b") << qint64{6'649'286'656};
+    // Attention and MLP side by side, through one norm or two; biases of output layers.
+    QTest::newRow("gpt-j-6b") << qint64{6'050'882'784};
+    QTest::newRow("falcon-7b") << qint64{6'921'720'704};
+    QTest::newRow("falcon-40b") << qint64{41'303'293'952};
+    QTest::newRow("phi-2") << qint64{2'779'683'840};
+    QTest::newRow("command-r") << qint64{34'980'831'232};
 }
 
 void TestHfModels::exactCounts()

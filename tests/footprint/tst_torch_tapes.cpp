@@ -41,6 +41,10 @@ private slots:
     void keepsOfExperts();
     void keepsOfImages();
     void handsOnLigerGradients();
+    void keepsSideBySide_data();
+    void keepsSideBySide();
+    void bringsBack_data();
+    void bringsBack();
     void refuses_data();
     void refuses();
     void composes_data();
@@ -179,6 +183,71 @@ void TestTorchTapes::handsOnLigerGradients()
     }
     QCOMPARE(most, std::int64_t{2} * 32000 * 4096);
     QCOMPARE(alive, 0);
+}
+
+void TestTorchTapes::keepsSideBySide_data()
+{
+    QTest::addColumn<bool>("sharesNorm");
+    QTest::addColumn<double>("bytesPerToken");
+    // Pythia 6.9B (h = 4096, f = 4h): the layer's input 2h, LayerNorm's two numbers a row for each norm; the result of
+    // each norm 2h; q, k, v and the result 8h; 4 a; GELU's input and result 4f. One after the other the stream between
+    // attention and MLP comes to that, 2h.
+    const double common = 2 * 4096 + 8 + 2 * 4096 + 8 * 4096 + 4 * 32 + 4 * 16384;
+    QTest::newRow("GPT-NeoX, two norms") << false << common + 2 * 4096 + 8;
+    QTest::newRow("GPT-J, one norm") << true << common;
+}
+
+void TestTorchTapes::keepsSideBySide()
+{
+    QFETCH(bool, sharesNorm);
+    QFETCH(double, bytesPerToken);
+    TrainingPlan plan = planOf({32, 4096, 16384, 32, 32, 50432, false}, "hf-sdpa");
+    plan.model.gatedMlp = Flag(false);
+    plan.model.layerNorm = Flag(true);
+    TrainingPlan sideBySide = plan;
+    sideBySide.model.parallelBlock = Flag(true);
+    sideBySide.model.sharedNorm = Flag(sharesNorm);
+    const double kept = keptPerToken(programOf(sideBySide));
+    QCOMPARE(kept, bytesPerToken);
+    QCOMPARE(keptPerToken(programOf(plan)) - kept, 2.0 * 4096 + (sharesNorm ? 2 * 4096 + 8 : 0));
+    const std::int64_t parameters = parameterCount(programOf(plan), programOf(plan).stages.front());
+    const std::int64_t fewer = parameters - parameterCount(programOf(sideBySide), programOf(sideBySide).stages.front());
+    QCOMPARE(fewer, std::int64_t{sharesNorm ? 32 * 2 * 4096 : 0});
+}
+
+void TestTorchTapes::bringsBack_data()
+{
+    QTest::addColumn<QByteArray>("framework");
+    QTest::addColumn<double>("alivePerToken");
+    // The product of silu(gate) and up needs 4f, while the input of the last linear layer, 2f, waits for its end.
+    QTest::newRow("copied beside the computation") << QByteArray("axolotl") << 6.0 * 11008;
+    QTest::newRow("copied at once") << QByteArray("llm-foundry") << 4.0 * 11008;
+}
+
+/// Every operation that saved a tensor gets its own copy back: two norms with an fp32 copy and the normalised tensor,
+/// 6h + 4 each; q, k, v, gate and up read a norm's result, 2h each; attention 8h and 4 a numbers; the output
+/// projection 2h; silu, its product with up and the last linear layer 2f, 4f and 2f.
+void TestTorchTapes::bringsBack()
+{
+    QFETCH(QByteArray, framework);
+    QFETCH(double, alivePerToken);
+    TrainingPlan plan = planOf(llama2, "hf-sdpa");
+    plan.framework = Name(framework.toStdString());
+    plan.shard.offloadActivations = Flag(true);
+    const ModelProgram program = programOf(plan);
+    QCOMPARE(keptPerToken(program), 0.0);
+    std::int64_t copied = 0, alive = 0, most = 0;
+    for (const Tape::Event& event : program.pieces[1].tape.backward) {
+        if (componentOf(event.kind) != Component::Activations || event.slot < Tape::firstLocal) {
+            continue;
+        }
+        copied += event.op == Tape::Op::Allocate ? event.bytes : 0;
+        alive += event.op == Tape::Op::Allocate ? event.bytes : -event.bytes;
+        most = std::max(most, alive);
+    }
+    QCOMPARE(alive, std::int64_t{0});
+    QCOMPARE(static_cast<double>(copied) / tokens, 2 * (6.0 * 4096 + 4) + 20.0 * 4096 + 4 * 32 + 8.0 * 11008);
+    QCOMPARE(static_cast<double>(most) / tokens, alivePerToken);
 }
 
 void TestTorchTapes::refuses_data()

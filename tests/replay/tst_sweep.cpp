@@ -52,6 +52,8 @@ const Choices torch{
     {"optimizer.impl=fused", "optimizer.impl=foreach", "optimizer.impl=for-loop"},
     {"implementation.expandable_segments=true", "implementation.expandable_segments=false"},
     {"lora.dropout=0", "lora.rank=16", "optimizer.in_backward=false"},
+    {"model.parallel_block=false", "model.parallel_block=true", "model.parallel_block=true model.shared_norm=true",
+     "shard.offload_activations=true"},
 };
 
 const Choices megatron{
