@@ -147,12 +147,15 @@ QString RandomUser::pressKey()
 
 QString RandomUser::openFiles()
 {
-    const QStringList names{QStringLiteral("train.log"),   QStringLiteral("train.yaml"), QStringLiteral("other.yaml"),
-                            QStringLiteral("broken.yaml"), QStringLiteral("other.log"),  QStringLiteral("missing.log"),
-                            QStringLiteral("model.json"),  QStringLiteral("folder"),     QStringLiteral("binary.log")};
+    static const QStringList names{
+        QStringLiteral("train.log"), QStringLiteral("train.yaml"),  QStringLiteral("other.yaml"),
+        QStringLiteral("other.log"), QStringLiteral("broken.yaml"), QStringLiteral("missing.log"),
+        QStringLiteral("folder"),    QStringLiteral("model.json"),  QStringLiteral("binary.log")};
+    static const QFileInfoList samples = QDir(QStringLiteral(HEADROOM_SAMPLES)).entryInfoList(QDir::Files);
     QStringList paths;
     for (int i = 0; i <= upTo(1); ++i) {
-        paths += m_fixture.path(names[upTo(static_cast<int>(names.size()) - 1)]);
+        const int name = upTo(static_cast<int>(names.size() + samples.size()) - 1);
+        paths += name < names.size() ? m_fixture.path(names[name]) : samples[name - names.size()].filePath();
     }
     m_window.files().openPaths(paths);
     return QStringLiteral("open %1").arg(paths.join(QStringLiteral(", ")));

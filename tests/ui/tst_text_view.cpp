@@ -29,6 +29,7 @@ private slots:
     void viewIsUsedByKeys();
     void viewCopies();
     void longLinesAreCut();
+    void barsComeToRest();
     void viewFollowsTheTheme();
 
 private:
@@ -111,6 +112,33 @@ void TextViewTest::longLinesAreCut()
     QCOMPARE(lines[0].hiddenBytes, qint64{0});
     QCOMPARE(lines[1].text.size(), qsizetype{4096});
     QCOMPARE(lines[1].hiddenBytes, qint64{10'000 - 4096});
+}
+
+/// Where the last line is the one that is too long, the bar for it covers it; and where all lines just fit, a bar makes
+/// the other needed. Each height and width around that is tried.
+void TextViewTest::barsComeToRest()
+{
+    TextFile file(write("short\n" + numbered(8) + "a line that is a little longer than the others are\n"));
+    QVERIFY(isRead(file));
+    TextView view;
+    view.setFile(&file);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    int shown = 0;
+    QSignalSpy ranges(view.verticalScrollBar(), &QScrollBar::rangeChanged);
+    for (int height = 120; height < 260; height += 3) {
+        for (int width = 300; width < 560; width += 20) {
+            view.resize(width, height);
+            for (int i = 0; i < 12; ++i) {
+                QCoreApplication::processEvents();
+            }
+            ranges.clear();
+            QCoreApplication::processEvents();
+            QVERIFY2(ranges.isEmpty(), qPrintable(QStringLiteral("%1 × %2").arg(width).arg(height)));
+            shown += view.horizontalScrollBar()->isVisible() ? 1 : 0;
+        }
+    }
+    QVERIFY(shown > 0);
 }
 
 void TextViewTest::viewFollowsTheTheme()

@@ -130,24 +130,50 @@ int TextView::textLeft() const
 
 void TextView::readLines()
 {
-    m_lines = m_file != nullptr ? m_file->lines(m_top, visibleLineCount() + 1) : std::vector<TextLine>();
+    // Those that a horizontal bar would cover too: it must not go because it covers the line it came for.
+    const int most = maximumViewportSize().height() / lineHeight() + 1;
+    m_lines = m_file != nullptr ? m_file->lines(m_top, most) : std::vector<TextLine>();
+}
+
+int TextView::columnsIn(int width) const
+{
+    return std::max(1, (width - gutterWidth() - gutterPadding) / fontMetrics().horizontalAdvance(u'0'));
+}
+
+/// The viewport's size beside the bars that the text needs, told from the room for all of them: bars that came and went
+/// with the room they take themselves would never come to rest.
+QSize TextView::roomBesideBars(qint64 lineCount, qsizetype columns) const
+{
+    const QSize all = maximumViewportSize();
+    QSize room = all;
+    for (int pass = 0; pass < 2; ++pass) { // either bar may make the other needed
+        if (lineCount > room.height() / lineHeight()) {
+            room.setWidth(all.width() - verticalScrollBar()->sizeHint().width());
+        }
+        if (columns > columnsIn(room.width())) {
+            room.setHeight(all.height() - horizontalScrollBar()->sizeHint().height());
+        }
+    }
+    return room;
 }
 
 void TextView::updateBars()
 {
-    const qint64 count = m_file != nullptr ? m_file->lineCount() : 0;
-    const qint64 step = linesPerStep(count);
-    m_isAdjusting = true; // the bar follows the text now, not the text the bar
-    verticalScrollBar()->setPageStep(visibleLineCount());
-    verticalScrollBar()->setRange(0, static_cast<int>(std::max<qint64>(count - visibleLineCount(), 0) / step));
-    verticalScrollBar()->setValue(static_cast<int>((m_top - 1) / step));
-    m_isAdjusting = false;
     qsizetype longest = 0;
     for (const TextLine& line : m_lines) {
         longest = std::max(longest, line.text.size() + (line.hiddenBytes > 0 ? 30 : 0));
     }
-    const int columns = (viewport()->width() - gutterWidth() - gutterPadding) / fontMetrics().horizontalAdvance(u'0');
-    horizontalScrollBar()->setPageStep(std::max(columns, 1));
+    const qint64 count = m_file != nullptr ? m_file->lineCount() : 0;
+    const qint64 step = linesPerStep(count);
+    const QSize room = roomBesideBars(count, longest + 2);
+    const int lines = std::max(1, room.height() / lineHeight());
+    m_isAdjusting = true; // the bar follows the text now, not the text the bar
+    verticalScrollBar()->setPageStep(lines);
+    verticalScrollBar()->setRange(0, static_cast<int>(std::max<qint64>(count - lines, 0) / step));
+    verticalScrollBar()->setValue(static_cast<int>((m_top - 1) / step));
+    m_isAdjusting = false;
+    const int columns = columnsIn(room.width());
+    horizontalScrollBar()->setPageStep(columns);
     // A range that followed every line would throw the text to and fro: it only grows while one scrolls about.
     const int most = std::max(static_cast<int>(longest) - columns + 2, horizontalScrollBar()->value());
     horizontalScrollBar()->setRange(0, std::max(most, 0));

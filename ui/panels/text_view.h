@@ -64,6 +64,8 @@ private:
     };
 
     void readLines();
+    [[nodiscard]] int columnsIn(int width) const;
+    [[nodiscard]] QSize roomBesideBars(qint64 lineCount, qsizetype columns) const;
     void updateBars();
     void scrollTo(qint64 top);
     void grow();
