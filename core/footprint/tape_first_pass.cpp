@@ -29,6 +29,16 @@ std::int64_t firstRebuiltPeak(const PieceRun& run, const PieceSummary& piece, co
     return highest;
 }
 
+/// Alive during the whole forward.
+std::int64_t loadedBytes(const Chunk& chunk)
+{
+    std::int64_t bytes = 0;
+    for (const Tape::Event& tensor : chunk.loaded) {
+        bytes += tensor.bytes;
+    }
+    return bytes;
+}
+
 } // namespace
 
 FirstPasses::FirstPasses(const ModelProgram& program, const std::vector<PieceSummary>& pieces,
@@ -46,7 +56,8 @@ FirstPass FirstPasses::run(const Chunk& chunk, Doing doing)
         return runWeights(chunk);
     }
     const bool isBackward = doing != Doing::Forward;
-    std::int64_t level = 0, highest = 0, made = 0;
+    std::int64_t level = isBackward ? 0 : loadedBytes(chunk);
+    std::int64_t highest = level, made = 0;
     std::optional<PieceSummary> split;
     for (std::size_t k = 0; k < chunk.runs.size(); ++k) {
         const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
