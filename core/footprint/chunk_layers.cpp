@@ -17,12 +17,12 @@ Result<void> ChunkLayers::place(std::vector<std::int64_t> layers)
 {
     m_layers = std::move(layers);
     if (m_plan.parallel.layout.isKnown()) {
-        auto layout = PipelineLayout::parse(m_plan.parallel.layout.value, m_shape.stages);
+        auto layout = PipelineLayout::parse(m_plan.parallel.layout.value, m_shape.languageStages());
         if (!layout) {
             return tl::unexpected(std::move(layout.error()));
         }
         m_layout = std::move(*layout);
-        if (m_layout->cell(m_shape.stages - 1, m_shape.chunks - 1).mtpLayers != m_shape.predictors) {
+        if (m_layout->cell(m_shape.languageStages() - 1, m_shape.chunks - 1).mtpLayers != m_shape.predictors) {
             return failure(Text{HEADROOM_TR("core",
                                             "the tapes describe multi-token prediction in the last chunk only, where "
                                             "the loss is")});
@@ -66,8 +66,9 @@ bool ChunkLayers::isFirst(std::int64_t stage, std::size_t chunk) const
 
 bool ChunkLayers::isLast(std::int64_t stage, std::size_t chunk) const
 {
-    return hasOwnPlaces() ? positionOf(stage, chunk) + 1 == m_places.size()
-                          : stage == m_shape.stages - 1 && static_cast<std::int64_t>(chunk) + 1 == m_shape.chunks;
+    return hasOwnPlaces()
+        ? positionOf(stage, chunk) + 1 == m_places.size()
+        : stage == m_shape.languageStages() - 1 && static_cast<std::int64_t>(chunk) + 1 == m_shape.chunks;
 }
 
 std::int64_t ChunkLayers::layers(std::int64_t stage) const
@@ -94,7 +95,7 @@ std::int64_t ChunkLayers::layers(std::int64_t stage, std::size_t chunk) const
     }
     const std::int64_t own = m_layers[static_cast<std::size_t>(stage)];
     const bool countsEmbedding = m_plan.parallel.embedInSplit.value && stage == 0;
-    const bool countsLoss = m_plan.parallel.lossInSplit.value && stage == m_shape.stages - 1;
+    const bool countsLoss = m_plan.parallel.lossInSplit.value && stage == m_shape.languageStages() - 1;
     const std::int64_t slots = own + (countsEmbedding ? 1 : 0) + (countsLoss ? 1 : 0);
     const std::int64_t each = (slots + m_shape.chunks - 1) / m_shape.chunks;
     const std::int64_t before = static_cast<std::int64_t>(chunk) * each - (countsEmbedding && chunk > 0 ? 1 : 0);

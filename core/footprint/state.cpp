@@ -184,11 +184,8 @@ Sharding shardingOf(const TrainingPlan& plan, const Split& split)
     result.gradients = parts.gradients ? ranks : 1;
     result.parameters = parts.parameters ? ranks : 1;
     // Copies of an encoder on every stage are replicas of one another.
-    const bool isEverywhere = encoderPlacement(plan) == EncoderPlacement::EveryStage;
-    const std::int64_t copies = isEverywhere
-        ? (Elements(split.pipeline) * std::max<std::int64_t>(split.tensor / encoderTensorParallel(plan), 1)).value()
-        : 1;
-    const auto visionRanks = static_cast<double>(shardingRanks(plan, (Elements(replicas) * copies).value()));
+    const std::int64_t visionReplicas = (Elements(replicas) * encoderCopies(plan)).value();
+    const auto visionRanks = static_cast<double>(shardingRanks(plan, visionReplicas));
     result.visionOptimizer = parts.optimizer ? visionRanks : 1;
     result.visionGradients = parts.gradients ? visionRanks : 1;
     result.visionParameters = parts.parameters ? visionRanks : 1;

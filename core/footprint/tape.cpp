@@ -31,7 +31,7 @@ void Tape::clear()
     outputBytes = 0;
     slotCount = firstLocal;
     gradients = 0;
-    consumesInput = defersInBackward = false;
+    consumesInput = leavesInput = defersInBackward = false;
 }
 
 void Tape::takeSplitBackward(Tape& split)
@@ -43,7 +43,7 @@ void Tape::takeSplitBackward(Tape& split)
     slotCount = std::max(slotCount, split.slotCount);
 }
 
-void Tape::dropBackward()
+void Tape::dropBackward(bool leavesInputAlone)
 {
     for (Event event : saved) {
         event.op = Op::Free;
@@ -52,7 +52,8 @@ void Tape::dropBackward()
     saved.clear();
     const bool isInputFreed = std::any_of(
         forward.begin(), forward.end(), [](const Event& event) { return event.op == Op::Free && event.slot == input; });
-    if (storages[input].bytes > 0 && !isInputFreed) {
+    leavesInput = leavesInputAlone;
+    if (storages[input].bytes > 0 && !isInputFreed && !leavesInput) {
         Event event = storages[input];
         event.op = Op::Free;
         event.slot = input;

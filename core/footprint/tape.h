@@ -51,13 +51,15 @@ struct Tape
     Slot slotCount = firstLocal; ///< how many there are
     Slot gradients = 0; ///< how many are accumulated
     bool consumesInput = false; ///< frees its input in the forward already
+    bool leavesInput = false; ///< leaves it to whatever ran before, in forward and backward
     bool defersInBackward = false; ///< has an Op::Defer there
 
     void clear();
     /// Takes the split backward from `split`, the same operations written with the weights' gradients apart.
     void takeSplitBackward(Tape& split);
-    /// Nothing upstream is trained, so nothing is kept and no backward runs (theory.md 2.5).
-    void dropBackward();
+    /// Nothing upstream is trained, so nothing is kept and no backward runs (theory.md 2.5). `leavesInputAlone`: that
+    /// is another stage's, whose schedule frees it.
+    void dropBackward(bool leavesInputAlone = false);
 };
 
 /// Storages that, once made, stay for the rest of the run, whoever asks for them first: workspaces, global buffers.

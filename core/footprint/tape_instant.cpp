@@ -20,7 +20,8 @@ namespace {
 
 bool runsTheSame(const Chunk& a, const Chunk& b)
 {
-    return a.receives == b.receives && a.sends == b.sends && a.loaded.empty() && b.loaded.empty()
+    return a.receives == b.receives && a.sends == b.sends && a.receivedBytes == b.receivedBytes
+        && a.sentBytes == b.sentBytes && a.isFrozen == b.isFrozen && a.loaded.empty() && b.loaded.empty()
         && std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
                       [](const PieceRun& x, const PieceRun& y) {
                           return x.piece == y.piece && x.count == y.count && x.checkpointGroup == y.checkpointGroup
@@ -206,19 +207,24 @@ private:
         const std::int64_t kept = whole.forward.net - (m_stage.chunks[chunk].sends ? whole.output : 0);
         m_kept -= kept;
         pass(chunk, summary, isFirst(m_backwardSeen, chunk));
-        const bool receives = m_stage.chunks[chunk].receives;
-        // The first tape frees its input, but what came from another stage belongs to the schedule.
-        const bool hasTapes = !m_stage.chunks[chunk].runs.empty();
-        const std::int64_t change = net + (receives && hasTapes ? m_boundaryBytes : 0);
+        const std::int64_t change = net + receivedBytes(m_stage.chunks[chunk]);
         m_now += change;
+        const std::int64_t flowing = change + kept + gradient.bytes; // 0: the embedding used it up
         if (gradient.bytes == 0) {
-            gradient = {change + kept, TensorKind::ActivationGradient}; // the head makes it
-            m_gradients += gradient.bytes;
-        } else if (!receives) {
-            walked(gradient.kind) -= gradient.bytes; // the embedding used it up
-            gradient.bytes = 0;
+            gradient.kind = TensorKind::ActivationGradient; // the head makes it
         }
+        walked(gradient.kind) += flowing - gradient.bytes;
+        gradient.bytes = flowing;
         return gradient;
+    }
+
+    /// The first tape frees its input, but what came from another stage belongs to the schedule.
+    [[nodiscard]] std::int64_t receivedBytes(const Chunk& chunk) const
+    {
+        if (!chunk.receives || chunk.runs.empty() || m_program.pieces[chunk.runs.front().piece].tape.leavesInput) {
+            return 0;
+        }
+        return chunk.receivedBytes > 0 ? rounded(chunk.receivedBytes) : m_boundaryBytes;
     }
 
     /// In the first step the moments do not exist yet, nor what `m_missing` counts.

@@ -31,8 +31,8 @@ void MegatronTapes::writeEmbedding(Piece& piece, const Embedding& embedding) con
     }
     if (embedding.imageBytes > 0) {
         const Tape::Slot combined = w.allocate(EmbeddingTemporary, bytes);
-        w.free(words, Tape::input);
-        piece.tape.consumesInput = true;
+        w.free(words, embedding.receivesImages ? Tape::none : Tape::input);
+        piece.tape.consumesInput = !embedding.receivesImages;
         words = combined;
     }
     const bool isStream = c.sequenceShards == 1 && !c.hasHiddenDropout;
@@ -65,6 +65,7 @@ void MegatronTapes::writeEmbedding(Piece& piece, const Embedding& embedding) con
         w.allocateInto(Tape::gradient, ActivationGradient, embedding.imageBytes);
         w.free(images);
     }
+    w.free(embedding.receivesImages ? Tape::input : Tape::none);
 
     piece.parameters.clear();
     if (embedding.hasParameters) {
@@ -151,7 +152,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     Tape::Slot gradient = w.allocate(ActivationGradient, ops.streamBytes(tokens));
     Tape::Slot weight = Tape::none;
     // Both gradients of a tied matrix are added where the embedding's is made.
-    const bool waitsForEmbedding = c.isTied && !hasOwnWeight && c.stages == 1;
+    const bool waitsForEmbedding = c.isTied && !hasOwnWeight && c.languageStages() == 1;
     if (c.isFrozen || ops.delays()) {
         // no gradient of the output layer's weight, or one that comes later
     } else if (!c.fusesWeightGradients) {

@@ -25,6 +25,7 @@ public:
         bool endsTiedGradient = false; ///< the head's weight gradient waits for this one
         std::int64_t imageBytes = 0; ///< image features that flow in and take their place among the words
         bool trainsImages = false; ///< and want their gradient
+        bool receivesImages = false; ///< from other ranks, whose schedule frees them
     };
     void writeEmbedding(Piece& piece, const Embedding& embedding) const;
     /// Attention as MegatronAttention describes it, and a dense MLP.

@@ -3,10 +3,10 @@
 
 #include "footprint/chunk_layers.h"
 #include "footprint/schedule_order.h"
+#include "footprint/tape_encoder.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_torch.h"
-#include "footprint/tape_vision.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
@@ -26,10 +26,7 @@ enum PieceIndex : std::uint16_t {
     EncoderNormPiece, ///< of T5, as the two after it
     DecoderEmbeddingPiece,
     DecoderLayerPiece,
-    PatchesPiece, ///< of an image encoder
-    VisionLayerPiece,
-    ProjectionPiece,
-    PieceCount,
+    EncoderPieces, ///< of an image encoder, from here on
     ExpertLayerPiece = EncoderNormPiece ///< of decoders
 };
 
@@ -85,9 +82,7 @@ public:
         : m_plan(plan)
         , m_program(program)
         , m_shape(program.shape)
-        , m_tower(visionTowerOf(plan))
-        , m_projector(m_tower.isPresent() ? projectorOf(plan) : Projector{})
-        , m_trainable(trainableOf(plan))
+        , m_encoder(plan, EncoderPieces, program)
         , m_layers(plan, program.shape)
     {
     }
@@ -98,21 +93,20 @@ public:
             = m_shape.family == ModelFamily::T5 ? std::vector<std::int64_t>{m_shape.layers} : layersPerStage(m_plan);
         if (layers.empty()) {
             return failure(Text{HEADROOM_TR("core", "%1 layers cannot be split over %2 pipeline stages as asked"),
-                                {std::to_string(m_shape.layers), std::to_string(m_shape.stages)}});
+                                {std::to_string(m_shape.layers), std::to_string(m_shape.languageStages())}});
         }
         if (auto placed = m_layers.place(std::move(layers)); !placed) {
             return placed;
         }
         writePieces();
-        m_program.stages.resize(m_layers.stages());
-        for (std::size_t stage = 0; stage < m_layers.stages(); ++stage) {
-            StageProgram& program = m_program.stages[stage];
-            program.stage = static_cast<std::int64_t>(stage);
-            program.layers = m_layers.layers(program.stage);
-            program.firstLayer = m_layers.first(program.stage);
-        }
-        for (StageProgram& stage : m_program.stages) {
-            fillChunks(stage);
+        m_program.stages.resize(m_layers.stages() + static_cast<std::size_t>(m_shape.encoderStages));
+        m_encoder.fillOwnStages();
+        for (std::int64_t own = 0; own < m_shape.languageStages(); ++own) {
+            StageProgram& stage = m_program.stages[static_cast<std::size_t>(m_shape.encoderStages + own)];
+            stage.stage = m_shape.encoderStages + own;
+            stage.layers = m_layers.layers(own);
+            stage.firstLayer = m_layers.first(own);
+            fillChunks(own, stage);
         }
         return {};
     }
@@ -123,17 +117,17 @@ private:
         m_program.persistents.all.clear();
         const bool isT5 = m_shape.family == ModelFamily::T5;
         const PieceIndex decoderPieces = m_shape.experts.isPresent() ? DecoderEmbeddingPiece : EncoderNormPiece;
-        m_program.pieces.resize(m_tower.isPresent() ? PieceCount : isT5 ? PatchesPiece : decoderPieces);
+        const std::size_t count = isT5 ? EncoderPieces : decoderPieces;
+        m_program.pieces.resize(m_encoder.isPresent() ? EncoderPieces + std::size_t{EncoderTapes::PieceCount} : count);
         auto& pieces = m_program.pieces;
         const bool ownsHead = !(m_shape.isTied && isTogether());
-        const bool waitsForWords = !ownsHead && m_shape.stages == 1 && m_shape.predictors == 0
+        const bool waitsForWords = !ownsHead && m_shape.languageStages() == 1 && m_shape.predictors == 0
             && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
         MegatronTapes tapes(m_shape, m_program.persistents);
-        MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false};
-        if (m_tower.isPresent()) {
-            writeVision();
-            words.imageBytes = featureBytes(m_program.projector, m_tower, m_projector);
-            words.trainsImages = m_trainable.vision || m_trainable.projector;
+        MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false, false};
+        if (m_encoder.isPresent()) {
+            m_encoder.writePieces();
+            m_encoder.feed(words);
         }
         tapes.writeEmbedding(pieces[EmbeddingPiece], words);
         if (m_shape.family == ModelFamily::Decoder) {
@@ -146,14 +140,15 @@ private:
         }
         if (isT5) {
             tapes.writeEncoderNorm(pieces[EncoderNormPiece]);
-            tapes.writeEmbedding(pieces[DecoderEmbeddingPiece], {m_shape.decoderSequence, false, false, 0, false});
+            tapes.writeEmbedding(pieces[DecoderEmbeddingPiece],
+                                 {m_shape.decoderSequence, false, false, 0, false, false});
             tapes.writeLayer(pieces[DecoderLayerPiece], MegatronTapes::LayerKind::CrossAttending);
         }
         writeHead(tapes, pieces[HeadPiece]);
         if (splitsBackward(m_shape.schedule)) {
             splitPieces();
         }
-        for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), PatchesPiece); ++i) {
+        for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), EncoderPieces); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen;
         }
     }
@@ -161,7 +156,7 @@ private:
     /// Embedding and head are on the same GPU, so that a tied matrix, or that of predictions, stands once.
     [[nodiscard]] bool isTogether() const
     {
-        return m_shape.stages == 1 || isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1;
+        return m_shape.languageStages() == 1 || isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1;
     }
 
     void writeHead(const MegatronTapes& tapes, Piece& piece) const
@@ -202,48 +197,26 @@ private:
         pieces[HeadPiece].tape.takeSplitBackward(split.tape);
     }
 
-    /// Encoder and projector, on the stage of the embedding. What has nothing trained upstream keeps nothing.
-    void writeVision()
-    {
-        auto& pieces = m_program.pieces;
-        m_program.vision = visionShape(m_shape, m_tower, m_trainable.vision);
-        m_program.projector = projectorShape(m_program.vision, m_trainable.projector);
-        writePatches(m_program.vision, m_tower, m_program.persistents, pieces[PatchesPiece]);
-        MegatronTapes(m_program.vision, m_program.persistents)
-            .writeLayer(pieces[VisionLayerPiece], MegatronTapes::LayerKind::Causal);
-        writeProjector(m_program.projector, m_tower, m_projector, m_trainable.vision, m_program.persistents,
-                       pieces[ProjectionPiece]);
-        pieces[PatchesPiece].isFrozen = pieces[VisionLayerPiece].isFrozen = !m_trainable.vision;
-        pieces[ProjectionPiece].isFrozen = !m_trainable.projector;
-        if (!m_trainable.vision) {
-            pieces[PatchesPiece].tape.dropBackward();
-            pieces[VisionLayerPiece].tape.dropBackward();
-            if (!m_trainable.projector) {
-                pieces[ProjectionPiece].tape.dropBackward();
-            }
-        }
-    }
-
-    void fillChunks(StageProgram& stage)
+    /// `own`: the stage among those of the language model.
+    void fillChunks(std::int64_t own, StageProgram& stage)
     {
         const auto count = static_cast<std::size_t>(m_shape.chunks);
         stage.chunks.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             Chunk& chunk = stage.chunks[i];
-            const bool isFirst = m_layers.isFirst(stage.stage, i);
-            const bool isLast = m_layers.isLast(stage.stage, i);
+            const bool isFirst = m_layers.isFirst(own, i);
+            const bool isLast = m_layers.isLast(own, i);
             chunk.runs.clear();
             chunk.loaded.clear();
             chunk.receives = !isFirst;
             chunk.sends = !isLast;
+            chunk.receivedBytes = chunk.sentBytes = 0;
+            chunk.isFrozen = false;
             if (isFirst || isLast) {
                 loadBatch(m_shape, isFirst || m_shape.predictors > 0, chunk);
             }
-            if (isFirst && m_tower.isPresent()) {
-                chunk.runs.push_back({PatchesPiece, 1, 0});
-                chunk.runs.push_back(
-                    {VisionLayerPiece, m_tower.layers, m_plan.recompute.vision.value && m_trainable.vision ? 1 : 0});
-                chunk.runs.push_back({ProjectionPiece, 1, 0});
+            if (isFirst && m_encoder.isPresent()) {
+                m_encoder.addToFirst(chunk);
             }
             if (isFirst) {
                 chunk.runs.push_back({EmbeddingPiece, 1, 0});
@@ -254,23 +227,24 @@ private:
                 chunk.runs.push_back({DecoderEmbeddingPiece, 1, 0});
                 addLayers(m_shape, DecoderLayerPiece, m_shape.layers, chunk);
             } else {
-                addDecoderLayers(stage, i, chunk);
+                addDecoderLayers(own, i, chunk);
             }
             if (isLast) {
                 chunk.runs.push_back({HeadPiece, 1, 0});
             }
         }
+        m_encoder.addCopy(stage);
     }
 
     /// Runs of layers of one kind.
-    void addDecoderLayers(const StageProgram& stage, std::size_t index, Chunk& chunk) const
+    void addDecoderLayers(std::int64_t own, std::size_t index, Chunk& chunk) const
     {
-        const std::int64_t count = m_layers.layers(stage.stage, index);
+        const std::int64_t count = m_layers.layers(own, index);
         if (!m_shape.experts.isPresent()) {
             addLayers(m_shape, LayerPiece, count, chunk);
             return;
         }
-        const std::int64_t first = m_layers.first(stage.stage, index);
+        const std::int64_t first = m_layers.first(own, index);
         for (std::int64_t done = 0; done < count;) {
             const bool hasExperts = m_shape.experts.hasLayer(first + done);
             std::int64_t end = done + 1;
@@ -285,9 +259,7 @@ private:
     const TrainingPlan& m_plan;
     ModelProgram& m_program;
     const RankShape& m_shape;
-    const VisionTower m_tower;
-    const Projector m_projector;
-    const Trainable m_trainable;
+    EncoderTapes m_encoder;
     ChunkLayers m_layers;
 };
 

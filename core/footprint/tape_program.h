@@ -23,6 +23,7 @@ struct Piece
     };
     std::vector<Matrix> matrices, expertMatrices;
     bool isFrozen = false;
+    bool isOnEveryStage = false; ///< every stage holds a copy, which are replicas of one another
 };
 
 /// Pieces of one kind in a row.
@@ -40,6 +41,8 @@ struct Chunk
     std::vector<PieceRun> runs; ///< in forward order
     bool receives = false; ///< its input comes from another stage (or chunk), which then gets a gradient back
     bool sends = false;
+    std::int64_t receivedBytes = 0, sentBytes = 0; ///< of boundary tensors; 0: the language model's
+    bool isFrozen = false; ///< nothing in it or before it is trained: no backward runs through it
     std::vector<Tape::Event> loaded; ///< tensors of the data loader, alive during the forward
 };
 
@@ -58,6 +61,7 @@ struct StageProgram
     std::int64_t stage = 0;
     std::int64_t layers = 0, firstLayer = 0;
     std::vector<Chunk> chunks;
+    bool hasEncoder = false; ///< the last chunk is a copy of the image encoder; the first stage reads its features
 };
 
 /// A training run as tapes: what each stage runs. Building one allocates nothing when its storage has been used before.

@@ -121,6 +121,9 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     } else {
         shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
     }
+    shape.encoderStages = encoderStages(plan);
+    shape.stages += shape.encoderStages;
+    shape.encoderCopies = encoderCopies(plan);
     shape.data = dataParallelSize(plan);
     shape.microBatches = microBatchesPerStep(plan);
     shape.microBatch = atLeastOne(plan.batch.micro);
@@ -239,15 +242,16 @@ Result<void> checkKnown(const TrainingPlan& plan)
         && (projector == Projector::Kind::None || projector == Projector::Kind::Resampler
             || projector == Projector::Kind::Perceiver);
     const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
-    // A single stage that splits the encoder as it splits the language model is the first one.
-    const bool isSpread = encoderPlacement(plan) == EncoderPlacement::EveryStage
-        && (plan.parallel.pp.value > 1 || encoderTensorParallel(plan) != atLeastOne(plan.parallel.tp));
+    const Schedule schedule = plan.parallel.schedule.value;
     const bool hasLora = plan.lora.rank.value > 0;
     const OptimizerKind optimizer = optimizerOf(plan);
     for (const auto& [has, what] :
          {std::pair{hasOtherVision, "this projector"},
-          std::pair{encoderPlacement(plan) == EncoderPlacement::OwnStages, "an encoder on stages of its own"},
-          std::pair{isSpread, "an encoder on every stage"}, std::pair{trainsNothing, "a run that trains nothing"},
+          std::pair{encoderStages(plan) > 0 && (splitsBackward(schedule) || chunksPerStage(plan) > 1),
+                    "an encoder on stages of its own under this pipeline schedule"},
+          std::pair{encoderCopies(plan) > 1 && plan.parallel.pp.value > 1 && layerCopies(schedule) > 1,
+                    "an encoder on every stage under this pipeline schedule"},
+          std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
           std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,

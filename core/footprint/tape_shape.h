@@ -45,6 +45,8 @@ struct RankShape
     // Parallel.
     std::int64_t tensor = 1, stages = 1, context = 1, chunks = 1, chunkGroup = 1, sequenceShards = 1;
     std::int64_t data = 1, microBatches = 1, optimizerShards = 1;
+    std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
+    std::int64_t encoderCopies = 1; ///< of an image encoder on every stage, beside one language model
     Schedule schedule = Schedule::OneForwardOneBackward;
     bool keepsStageOutputs = false; ///< what was sent on stays until its backward
     bool delaysWeightGradients = false; ///< of the tapes being written: weights' gradients come in a pass of their own
@@ -77,7 +79,8 @@ struct RankShape
     /// Tokens of a micro-batch on this rank, before sequence parallelism.
     [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens() / sequenceShards; }
-    /// Bytes of one boundary tensor, U.
+    [[nodiscard]] std::int64_t languageStages() const { return stages - encoderStages; }
+    /// Bytes of one boundary tensor between stages of the language model, U.
     [[nodiscard]] std::int64_t boundaryBytes() const { return localTokens() * hidden * element; }
 };
 

@@ -18,14 +18,21 @@ std::int64_t paddedStart(std::int64_t sum, std::int64_t elements)
     return sum + roundUp(elements, 64);
 }
 
+std::int64_t copiesOf(const RankShape& shape, ParameterGroup group)
+{
+    return group == ParameterGroup::Encoder ? shape.encoderCopies : 1;
+}
+
 std::int64_t replicasOf(const RankShape& shape, ParameterGroup group)
 {
-    return group == ParameterGroup::Dense ? shape.data * shape.context : shape.experts.optimizerShards;
+    return group == ParameterGroup::Experts ? shape.experts.optimizerShards
+                                            : shape.data * shape.context * copiesOf(shape, group);
 }
 
 std::int64_t shardsOf(const RankShape& shape, ParameterGroup group)
 {
-    return group == ParameterGroup::Dense ? shape.optimizerShards : shape.experts.optimizerShards;
+    return group == ParameterGroup::Experts ? shape.experts.optimizerShards
+                                            : shape.optimizerShards * copiesOf(shape, group);
 }
 
 std::int64_t paddedEnd(const RankShape& shape, std::int64_t elements, ParameterGroup group)
@@ -33,23 +40,29 @@ std::int64_t paddedEnd(const RankShape& shape, std::int64_t elements, ParameterG
     return roundUp(elements, std::lcm(std::max<std::int64_t>(replicasOf(shape, group), 1), std::int64_t{128}));
 }
 
+/// Of the parameters that are no experts.
+ParameterGroup ownGroup(const Piece& piece)
+{
+    return piece.isOnEveryStage ? ParameterGroup::Encoder : ParameterGroup::Dense;
+}
+
 /// The trained ones.
 const std::vector<std::int64_t>& tensorsOf(const Piece& piece, ParameterGroup group)
 {
     static const std::vector<std::int64_t> none;
-    if (piece.isFrozen) {
+    if (piece.isFrozen || (group != ParameterGroup::Experts && group != ownGroup(piece))) {
         return none;
     }
-    return group == ParameterGroup::Dense ? piece.parameters : piece.expertParameters;
+    return group == ParameterGroup::Experts ? piece.expertParameters : piece.parameters;
 }
 
 const std::vector<Piece::Matrix>& matricesOf(const Piece& piece, ParameterGroup group)
 {
     static const std::vector<Piece::Matrix> none;
-    if (piece.isFrozen) {
+    if (piece.isFrozen || (group != ParameterGroup::Experts && group != ownGroup(piece))) {
         return none;
     }
-    return group == ParameterGroup::Dense ? piece.matrices : piece.expertMatrices;
+    return group == ParameterGroup::Experts ? piece.expertMatrices : piece.matrices;
 }
 
 bool isMatrix(const Piece& piece, ParameterGroup group, std::size_t tensor)

@@ -25,8 +25,12 @@ struct StageState
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
 /// Parameters with the same replicas share gradient buffers and are sharded alike.
-enum class ParameterGroup : std::uint8_t { Dense, Experts };
-inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGroup::Experts};
+enum class ParameterGroup : std::uint8_t {
+    Dense,
+    Experts,
+    Encoder ///< image encoder and projector where every stage holds a copy
+};
+inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGroup::Experts, ParameterGroup::Encoder};
 
 /// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,

@@ -39,14 +39,15 @@ void addNorm(Piece& piece, std::int64_t width, bool isLayerNorm)
 
 } // namespace
 
-RankShape visionShape(const RankShape& language, const VisionTower& tower, bool isTrained)
+RankShape visionShape(const RankShape& language, const VisionTower& tower, const EncoderShare& share)
 {
     RankShape shape = language;
+    shape.tensor = share.tensor;
     shape.family = ModelFamily::Decoder;
     shape.hidden = tower.hidden;
     shape.headDim = tower.hidden / std::max<std::int64_t>(tower.heads, 1);
-    shape.heads = shape.groups = std::max<std::int64_t>(tower.heads / language.tensor, 1);
-    shape.ffn = tower.ffn / language.tensor;
+    shape.heads = shape.groups = std::max<std::int64_t>(tower.heads / share.tensor, 1);
+    shape.ffn = tower.ffn / share.tensor;
     shape.gates = tower.gate;
     shape.rotaryDim = 0;
     shape.isRms = !tower.layerNorm;
@@ -54,11 +55,11 @@ RankShape visionShape(const RankShape& language, const VisionTower& tower, bool 
     shape.hasAttentionOutputBias = shape.hasMlpBias = true;
     shape.hasQkNorm = shape.isSquaredRelu = shape.hasLoaderMask = false;
     shape.hasAttentionDropout = shape.hasHiddenDropout = shape.usesFp8 = false;
-    shape.microBatch = language.microBatch * tower.images;
+    shape.microBatch = share.images;
     shape.sequence = shape.fullSequence = tower.tokens;
     shape.sequenceShards = 1;
     shape.recomputesAttention = shape.recomputesMlp = shape.recomputesNorms = false;
-    shape.isFrozen = !isTrained;
+    shape.isFrozen = !share.isTrained;
     return shape;
 }
 
@@ -166,11 +167,6 @@ void writeProjector(const RankShape& shape, const VisionTower& tower, const Proj
         w.allocateInto(Tape::gradient, ActivationGradient, ops.streamBytes(shape.tokens()));
     }
     w.free(Tape::input);
-}
-
-std::int64_t featureBytes(const RankShape& shape, const VisionTower& /*tower*/, const Projector& projector)
-{
-    return shape.microBatch * projector.tokens * projector.out * shape.element;
 }
 
 } // namespace headroom

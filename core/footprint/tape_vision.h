@@ -6,9 +6,16 @@
 
 namespace headroom {
 
+/// How one rank holds an image encoder.
+struct EncoderShare
+{
+    std::int64_t tensor = 1; ///< ranks that split its matrices
+    std::int64_t images = 1; ///< of a micro-batch that the rank encodes
+    bool isTrained = true;
+};
 /// The image encoder's own shape: its width and heads, its images as the batch, neither context parallelism nor
 /// rotary positions nor dropout.
-[[nodiscard]] RankShape visionShape(const RankShape& language, const VisionTower& tower, bool isTrained);
+[[nodiscard]] RankShape visionShape(const RankShape& language, const VisionTower& tower, const EncoderShare& share);
 /// The projector's: replicated over tensor parallelism (theory.md 1.6).
 [[nodiscard]] RankShape projectorShape(const RankShape& vision, bool isTrained);
 
@@ -18,7 +25,5 @@ void writePatches(const RankShape& shape, const VisionTower& tower, PersistentSt
 /// not described.
 void writeProjector(const RankShape& shape, const VisionTower& tower, const Projector& projector, bool trainsEncoder,
                     PersistentStorages& persistents, Piece& piece);
-/// Bytes of the features that the language model reads of one micro-batch.
-[[nodiscard]] std::int64_t featureBytes(const RankShape& shape, const VisionTower& tower, const Projector& projector);
 
 } // namespace headroom

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/encoder_passes.h"
 #include "footprint/schedule_order.h"
 #include "footprint/tape_program.h"
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -63,15 +65,21 @@ public:
     /// `microBatches` may be fewer than the plan's when more would only repeat the same states.
     void run(std::int64_t microBatches)
     {
+        if (m_stage.hasEncoder) {
+            m_encoderPasses = encoderPasses(m_shape, microBatches);
+            m_encoded = 0;
+            m_elapsed = 0;
+        }
         if (splitsBackward(m_shape.schedule)) {
             runInOrder(microBatches);
-        } else if (m_shape.stages == 1 && m_shape.chunks == 1) {
+        } else if (m_shape.stages == 1 && m_shape.chunks == 1 && !m_stage.chunks[0].receives) {
             runAlone(microBatches);
         } else if (m_shape.chunks == 1) {
             runPlain(microBatches);
         } else {
             runInterleaved(microBatches);
         }
+        encodeUntil(std::numeric_limits<std::int64_t>::max());
     }
 
     /// Micro-batches after which what is alive on a stage repeats: warm-up, two steady ones and what does not divide.
@@ -85,6 +93,9 @@ public:
             return std::min(all, repeatingPasses(shape));
         }
         const std::int64_t deferred = std::max<std::int64_t>(shape.deferredWgrads, 0);
+        if (shape.chunks == 1 && stage.hasEncoder) {
+            return std::min(all, 2 * shape.stages + 2 + deferred); // it holds as many as the first stage
+        }
         if (shape.chunks == 1) {
             return std::min(all, shape.stages - stage.stage + 1 + deferred);
         }
@@ -98,7 +109,43 @@ public:
     [[nodiscard]] static std::int64_t repeatingPasses(const RankShape& shape) { return 2 * shape.stages + 4; }
 
 private:
-    Handle boundary() { return m_reader.allocate(TensorKind::Boundary, m_boundaryBytes); }
+    /// `own`: bytes where they are not those of the language model's boundary tensors, else 0.
+    Handle boundary(std::int64_t own)
+    {
+        return m_reader.allocate(TensorKind::Boundary, own > 0 ? own : m_boundaryBytes);
+    }
+    Handle receive(const Chunk& chunk) { return chunk.receives ? boundary(chunk.receivedBytes) : Handle{}; }
+    Handle receiveGradient(const Chunk& chunk) { return chunk.sends ? boundary(chunk.sentBytes) : Handle{}; }
+
+    // A copy of the image encoder, which works in step with the first stage.
+
+    /// Before a pass that takes `width`: the encoder's passes that are due.
+    void beginPass(std::int64_t width)
+    {
+        if (m_stage.hasEncoder) {
+            encodeUntil(m_elapsed);
+            m_elapsed += width;
+        }
+    }
+
+    void encodeUntil(std::int64_t time)
+    {
+        const std::size_t encoder = m_stage.chunks.size() - 1;
+        for (; m_encoded < m_encoderPasses.size() && m_encoderPasses[m_encoded].time <= time; ++m_encoded) {
+            const EncoderPass& pass = m_encoderPasses[m_encoded];
+            m_reader.enter(pass.isForward ? Phase::Forward : Phase::Backward);
+            Handle flowing;
+            if (pass.isForward) {
+                flowing = m_reader.forward(encoder, pass.microBatch, Handle{});
+            } else {
+                const Chunk& chunk = m_stage.chunks[encoder];
+                flowing
+                    = chunk.isFrozen ? Handle{} : m_reader.allocate(TensorKind::ActivationGradient, chunk.sentBytes);
+                flowing = m_reader.backward(encoder, pass.microBatch, flowing);
+            }
+            m_reader.free(flowing); // features that the first stage has got
+        }
+    }
 
     static constexpr bool leavesOut = requires(Reader & reader, std::span<const Handle> kept)
     {
@@ -108,7 +155,7 @@ private:
     std::int64_t repeatable(std::span<const Handle> kept, std::int64_t turns, std::int64_t unit)
     {
         if constexpr (leavesOut) {
-            return m_reader.repeatable(kept, turns, unit);
+            return m_stage.hasEncoder ? 0 : m_reader.repeatable(kept, turns, unit); // which has turns of its own
         }
         return 0;
     }
@@ -163,8 +210,9 @@ private:
 
     Handle plainForward(std::int64_t microBatch)
     {
+        beginPass(forwardWidth);
         m_reader.enter(Phase::Forward);
-        const Handle input = m_stage.chunks[0].receives ? boundary() : Handle{};
+        const Handle input = receive(m_stage.chunks[0]);
         if (microBatch == 0) {
             // Only the chunk itself still refers to the last step's.
             m_reader.free(m_memory.chunks[0].input);
@@ -178,16 +226,21 @@ private:
 
     void plainBackward(std::int64_t microBatch, Handle& output)
     {
+        beginPass(backwardWidth);
         m_reader.enter(Phase::Backward);
         Handle gradient;
-        if (m_stage.chunks[0].sends) {
-            Handle received = boundary();
+        const Chunk& chunk = m_stage.chunks[0];
+        if (chunk.sends) {
+            Handle received = receiveGradient(chunk);
             m_reader.free(m_outputGradient);
             m_outputGradient = received;
             if (!m_shape.keepsStageOutputs) {
                 m_reader.free(output); // sent, and emptied (deallocate_pipeline_outputs)
             }
-            gradient = m_reader.allocate(TensorKind::ActivationGradient, m_boundaryBytes);
+            if (!chunk.isFrozen) {
+                gradient = m_reader.allocate(TensorKind::ActivationGradient,
+                                             chunk.sentBytes > 0 ? chunk.sentBytes : m_boundaryBytes);
+            }
         }
         gradient = m_reader.backward(0, microBatch, gradient);
         m_reader.free(output);
@@ -259,11 +312,12 @@ private:
 
     Handle receiveFor(std::int64_t k)
     {
-        return k < m_turns && m_stage.chunks[turn(k, m_microBatches, false).chunk].receives ? boundary() : Handle{};
+        return k < m_turns ? receive(m_stage.chunks[turn(k, m_microBatches, false).chunk]) : Handle{};
     }
 
     void chunkForward(std::int64_t k)
     {
+        beginPass(forwardWidth);
         m_reader.enter(Phase::Forward);
         const auto [chunk, microBatch] = turn(k, m_microBatches, false);
         const Handle input = m_next;
@@ -293,9 +347,10 @@ private:
 
     void chunkBackward(std::int64_t k)
     {
+        beginPass(backwardWidth);
         m_reader.enter(Phase::Backward);
         const auto [chunk, microBatch] = turn(k, m_microBatches, true);
-        const Handle received = m_stage.chunks[chunk].sends ? boundary() : Handle{};
+        const Handle received = receiveGradient(m_stage.chunks[chunk]);
         const Handle gradient = m_reader.backward(chunk, microBatch, received);
         keepLast(chunk, microBatch, gradient);
     }
@@ -317,6 +372,7 @@ private:
                 orderedBackward(pass);
                 break;
             case StagePass::Kind::WeightGradient:
+                beginPass(weightsWidth);
                 m_reader.enter(Phase::Backward);
                 m_reader.weights(pass.chunk, pass.microBatch);
                 break;
@@ -327,8 +383,9 @@ private:
 
     void orderedForward(std::size_t chunk, std::int64_t microBatch)
     {
+        beginPass(forwardWidth);
         m_reader.enter(Phase::Forward);
-        const Handle input = m_stage.chunks[chunk].receives ? boundary() : Handle{};
+        const Handle input = receive(m_stage.chunks[chunk]);
         auto& last = m_memory.chunks[chunk];
         if (last.isDone) {
             m_reader.free(last.input);
@@ -342,8 +399,9 @@ private:
 
     void orderedBackward(const StagePass& pass)
     {
+        beginPass(widthOf(pass.kind));
         m_reader.enter(Phase::Backward);
-        const Handle received = m_stage.chunks[pass.chunk].sends ? boundary() : Handle{};
+        const Handle received = receiveGradient(m_stage.chunks[pass.chunk]);
         Handle gradient = pass.kind == StagePass::Kind::Backward
             ? m_reader.backward(pass.chunk, pass.microBatch, received)
             : m_reader.inputBackward(pass.chunk, pass.microBatch, received);
@@ -372,6 +430,10 @@ private:
     const std::int64_t m_boundaryBytes;
     Handle m_inputGradient; ///< being sent
     Handle m_oldInput, m_outputGradient;
+
+    std::vector<EncoderPass> m_encoderPasses;
+    std::size_t m_encoded = 0;
+    std::int64_t m_elapsed = 0; ///< in widths of passes
 
     std::int64_t m_turns = 0, m_microBatches = 0, m_lossChunk = -1;
     std::int64_t m_stride = 0; ///< of the inputs of a chunk to those of the next

@@ -52,14 +52,13 @@ EncoderPart encoderPart(const Working& working, std::int64_t stage)
 /// Images are dealt to all ranks that hold a copy of the encoder; the fullest one counts.
 double imageShare(const TrainingPlan& plan, const Working& working)
 {
-    if (working.encoder != EncoderPlacement::EveryStage) {
+    const std::int64_t copies = encoderCopies(plan);
+    if (copies == 1) {
         return 1;
     }
     const double images = static_cast<double>(batchEquation(plan).micro.value_or(1))
         * static_cast<double>(std::max<std::int64_t>(working.tower.images, 1));
-    const double copies = static_cast<double>(working.split.pipeline)
-        * std::floor(static_cast<double>(working.split.tensor) / static_cast<double>(working.encoderTensor));
-    return std::ceil(images / copies) / images;
+    return std::ceil(images / static_cast<double>(copies)) / images;
 }
 
 void placeEncoder(const TrainingPlan& plan, Working& working)

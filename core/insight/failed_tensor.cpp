@@ -87,10 +87,10 @@ private:
         const std::int64_t bytes = m_program.shape.boundaryBytes();
         for (const Chunk& chunk : stage.chunks) {
             if (chunk.receives) {
-                look(TensorKind::Boundary, bytes, Phase::Forward);
+                look(TensorKind::Boundary, chunk.receivedBytes > 0 ? chunk.receivedBytes : bytes, Phase::Forward);
             }
             if (chunk.sends) {
-                look(TensorKind::Boundary, bytes, Phase::Backward);
+                look(TensorKind::Boundary, chunk.sentBytes > 0 ? chunk.sentBytes : bytes, Phase::Backward);
             }
         }
     }

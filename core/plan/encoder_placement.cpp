@@ -55,6 +55,15 @@ std::int64_t encoderTensorParallel(const TrainingPlan& plan)
     return isOwn && parallel.encoderTp.value > 0 ? parallel.encoderTp.value : atLeastOne(parallel.tp);
 }
 
+std::int64_t encoderCopies(const TrainingPlan& plan)
+{
+    if (encoderPlacement(plan) != EncoderPlacement::EveryStage) {
+        return 1;
+    }
+    const std::int64_t perStage = atLeastOne(plan.parallel.tp) / encoderTensorParallel(plan);
+    return product(atLeastOne(plan.parallel.pp), std::max<std::int64_t>(perStage, 1));
+}
+
 std::int64_t modelParallelSize(const TrainingPlan& plan)
 {
     const ParallelPlan& parallel = plan.parallel;

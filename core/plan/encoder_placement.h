@@ -21,6 +21,9 @@ enum class EncoderPlacement : std::uint8_t {
 [[nodiscard]] std::int64_t encoderStages(const TrainingPlan& plan);
 /// Ranks that split the encoder's matrices: as many as split the language model's, unless stated or held whole.
 [[nodiscard]] std::int64_t encoderTensorParallel(const TrainingPlan& plan);
+/// Copies of the encoder within one copy of the language model, whose images are dealt out to them: one of every group
+/// of ranks that splits it, on every pipeline stage; 1 unless it is placed so.
+[[nodiscard]] std::int64_t encoderCopies(const TrainingPlan& plan);
 /// GPUs that hold one copy of the model: tp·pp·cp, and the encoder's own tp·pp·cp beside them (Megatron-LM core 0.9,
 /// parallel_state.py, initialize_model_parallel).
 [[nodiscard]] std::int64_t modelParallelSize(const TrainingPlan& plan);

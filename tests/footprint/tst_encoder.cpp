@@ -196,7 +196,7 @@ void EncoderTest::worksWhereItStands()
     QCOMPARE(std::accumulate(own.begin(), own.end(), 0.0), std::accumulate(first.begin(), first.end(), 0.0));
 }
 
-/// On one stage there is one place; split otherwise, or on several stages, the tapes say that they do not know it.
+/// On one stage that splits the encoder as the language model there is one place.
 void EncoderTest::tapesOfASingleStage()
 {
     InstantEstimator estimator;
@@ -206,10 +206,6 @@ void EncoderTest::tapesOfASingleStage()
     QCOMPARE(every.size(), first.size());
     QCOMPARE(every.front().peakAllocated, first.front().peakAllocated);
     QCOMPARE(every.front().parameters, first.front().parameters);
-    const TrainingPlan split
-        = llava({{"parallel.tp", "2"}, {"parallel.encoder_tp", "1"}, {"parallel.encoder_placement", "every_stage"}});
-    QVERIFY(!estimator.run(split, every));
-    QVERIFY(!estimator.run(llava({{"parallel.pp", "4"}, {"parallel.encoder_placement", "every_stage"}}), every));
 }
 
 void EncoderTest::refusesWhatNobodyRuns_data()
