@@ -26,6 +26,13 @@ namespace {
 
 constexpr int leastCharactersBeside = 130;
 constexpr int leastLinesBelow = 20;
+constexpr int leastFormulaCharacters = 24;
+
+/// What the column's texts take, and a gap.
+int widthOf(const QAbstractItemView& view, int column)
+{
+    return view.sizeHintForColumn(column) + view.fontMetrics().height();
+}
 
 } // namespace
 
@@ -58,6 +65,7 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_stack);
+    connect(m_sides, &QSplitter::splitterMoved, this, [this] { m_hasOwnShares = true; });
     connect(&workspace, &Workspace::draftChanged, this, &FormulaPanel::refresh);
     connect(&workspace, &Workspace::replayChanged, this, &FormulaPanel::refresh);
     connect(&view, &ViewState::stageChanged, this, &FormulaPanel::refresh);
@@ -147,14 +155,34 @@ void FormulaPanel::showExact(const Footprint& footprint, int stage)
     const PeakTensors* tensors
         = footprint.engine == Engine::Replay ? m_workspace.replayJob().peakTensors(stage) : nullptr;
     m_exact.model->setTerms(explainTapes(m_workspace.plan(), figures, tensors));
+    shareWidth();
 }
 
+/// Of a formula a few letters say nothing: where there is room for no more, it is left to the tool tip.
 void FormulaPanel::fitColumns(const Side& side)
 {
-    side.tree->resizeColumnToContents(TermsModel::Name);
-    const int most = std::max(1, side.tree->width() * 45 / 100);
-    side.tree->setColumnWidth(
-        TermsModel::Name, std::min(most, side.tree->columnWidth(TermsModel::Name) + side.tree->fontMetrics().height()));
+    QHeaderView* header = side.tree->header();
+    const int name = widthOf(*side.tree, TermsModel::Name);
+    const int left = side.tree->width() - name - widthOf(*side.tree, TermsModel::Value);
+    const bool isCramped = left < leastFormulaCharacters * side.tree->fontMetrics().averageCharWidth();
+    side.tree->setColumnHidden(TermsModel::Formula, isCramped);
+    header->setSectionResizeMode(TermsModel::Name, isCramped ? QHeaderView::Stretch : QHeaderView::Interactive);
+    if (!isCramped) {
+        side.tree->setColumnWidth(TermsModel::Name, name);
+    }
+}
+
+/// Beside each other, the sums need room for names and amounts only; the formulas take what is left.
+void FormulaPanel::shareWidth()
+{
+    if (m_hasOwnShares || !m_exact.page->isVisibleTo(this)) {
+        return;
+    }
+    const QTreeView& tree = *m_exact.tree;
+    const int sums = widthOf(tree, TermsModel::Name) + widthOf(tree, TermsModel::Value) + tree.fontMetrics().height();
+    const bool isBeside = m_sides->orientation() == Qt::Horizontal;
+    const int second = isBeside ? std::min(sums, width() / 2) : height() / 2;
+    m_sides->setSizes({(isBeside ? width() : height()) - second, second});
 }
 
 void FormulaPanel::showEvent(QShowEvent* event)
@@ -171,6 +199,7 @@ void FormulaPanel::resizeEvent(QResizeEvent* event)
     const bool isNarrow = width() < leastCharactersBeside * metrics.averageCharWidth();
     const bool isHigh = height() > leastLinesBelow * metrics.lineSpacing();
     m_sides->setOrientation(isNarrow && isHigh ? Qt::Vertical : Qt::Horizontal);
+    shareWidth();
 }
 
 bool FormulaPanel::eventFilter(QObject* watched, QEvent* event)

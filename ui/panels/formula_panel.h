@@ -46,11 +46,13 @@ private:
     void showRecipe(const Footprint& footprint, int stage);
     void showExact(const Footprint& footprint, int stage);
     static void fitColumns(const Side& side);
+    void shareWidth();
 
     Workspace& m_workspace;
     ViewState& m_view;
     QLabel* m_title;
     QSplitter* m_sides;
+    bool m_hasOwnShares = false; ///< the user moved the border between the two
     Side m_recipe, m_exact;
     QLabel* m_empty;
     QStackedWidget* m_stack;
