@@ -28,6 +28,7 @@ class WindowLogTest : public WindowTestBase
 
 private slots:
     void configOpensWhileALogIsRead();
+    void measuredPeaksTakeRoomOnceThereAreAny();
     void growingLogIsFollowed();
     void growingFolderIsFollowed();
     void largeLogBeginsAnew();
@@ -49,6 +50,26 @@ void WindowLogTest::configOpensWhileALogIsRead()
     QTRY_VERIFY(workspace().log() != nullptr); // and the log has not been given up
     QVERIFY(!workspace().isOpening());
     QVERIFY(workspace().footprint() != nullptr);
+}
+
+/// A config alone leaves its charts the room; a log gets the share it had before.
+void WindowLogTest::measuredPeaksTakeRoomOnceThereAreAny()
+{
+    QVERIFY(m_fixture->show());
+    const auto share = [&] {
+        const QWidget* measured = workbench().peaksChart();
+        return 100 * measured->height() / measured->parentWidget()->height();
+    };
+    const QString config = m_fixture->write(QStringLiteral("train.yaml"), WindowFixture::configText);
+    m_fixture->window().files().openPaths({config});
+    QTRY_VERIFY(workspace().config() != nullptr);
+    QTRY_VERIFY2(share() < 30, QByteArray::number(share()));
+    m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("train.log"), WindowFixture::logText())});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    QTRY_VERIFY2(share() > 45, QByteArray::number(share()));
+    m_fixture->window().actions()[Command::Close]->trigger();
+    m_fixture->window().files().openPaths({config});
+    QTRY_VERIFY2(share() < 30, QByteArray::number(share()));
 }
 
 void WindowLogTest::growingLogIsFollowed()

@@ -48,6 +48,7 @@ constexpr int knobsWidth = 52;
 constexpr int findingsWidth = 53;
 constexpr int findingsLeastWidth = 30;
 constexpr double detailsShare = 0.25;
+constexpr int measuredShare = 54; // percent of the centre's height
 
 /// A record of the file at that line.
 std::optional<std::size_t> recordAt(const Run& run, std::size_t file, qint64 line)
@@ -130,8 +131,8 @@ void Workbench::makeCentre()
     estimates->setStretchFactor(1, 55);
     splitter->addWidget(m_peaksChart);
     splitter->addWidget(estimates);
-    splitter->setStretchFactor(0, 54);
-    splitter->setStretchFactor(1, 46);
+    splitter->setStretchFactor(0, measuredShare);
+    splitter->setStretchFactor(1, 100 - measuredShare);
     setCentralWidget(splitter);
 }
 
@@ -262,7 +263,25 @@ void Workbench::showDocuments()
 {
     const LoadedLog* log = m_workspace.log();
     m_peaksChart->setRun(log != nullptr ? log->run : nullptr);
+    giveMeasuredRoom(log != nullptr && (log->run->size() > 0 || log->run->steps.size() > 0));
     showTabTitles();
+}
+
+/// Without measurements the estimates get the room; with them, the share the user gave them.
+void Workbench::giveMeasuredRoom(bool isMeasured)
+{
+    auto* centre = static_cast<QSplitter*>(centralWidget());
+    if (isMeasured == (m_peaksChart->maximumHeight() == QWIDGETSIZE_MAX)) {
+        return;
+    }
+    if (!isMeasured) {
+        m_centreSizes = centre->sizes();
+        m_peaksChart->setMaximumHeight(m_peaksChart->minimumSizeHint().height());
+        return;
+    }
+    m_peaksChart->setMaximumHeight(QWIDGETSIZE_MAX);
+    const bool isKnown = std::ranges::count(m_centreSizes, 0) == 0 && !m_centreSizes.isEmpty();
+    centre->setSizes(isKnown ? m_centreSizes : QList<int>{measuredShare, 100 - measuredShare});
 }
 
 void Workbench::showDraft()

@@ -95,6 +95,7 @@ private:
     void makeDetails();
     void connectPanels();
     void showDocuments();
+    void giveMeasuredRoom(bool isMeasured);
     void showDraft();
     void showTabTitles();
     void lookUpLossCauses();
@@ -124,6 +125,7 @@ private:
     QDockWidget* m_findingsDock;
     QDockWidget* m_detailsDock;
     QList<QWidget*> m_charts; ///< of the centre
+    QList<int> m_centreSizes; ///< while the measured peaks were shown
     bool m_isEnlarged = false;
     int m_detailsHeight = 0; ///< before they took the room of the charts
     bool m_isLaidOut = false;
