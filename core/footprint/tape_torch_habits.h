@@ -37,6 +37,7 @@ struct TorchHabits
     LossPath loss = LossPath::Upcast;
     LossPath chunkedLoss = LossPath::ChunkedHead; ///< where the plan says that it is chunked
     bool keepsUpcastLogits = false; ///< through backward, in fp32
+    bool returnsFp32Logits = false; ///< what wraps the model converts what it returns
     bool packsQkv = false; ///< one product makes q, k and v; the value is a view of its result
     StepImplementation step = StepImplementation::Foreach;
     bool clipsInFp32 = false; ///< the gradients' norm is taken of fp32 copies of all of them

@@ -86,7 +86,7 @@ private:
     /// and each its own gradient of the output layer (modules/loss/ce_chunked_output_loss.py).
     void chunkedLogits(Tensor states)
     {
-        const std::int64_t bytes = m_logits * m_shape.compute;
+        const std::int64_t bytes = m_logits * (m_shape.habits.returnsFp32Logits ? 4 : m_shape.compute);
         Operation op{
             .kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {m_shape.trainsEmbeddings}};
         op.keeps = {{Logits, bytes}};

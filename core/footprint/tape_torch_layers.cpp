@@ -2,6 +2,7 @@
 #include "footprint/tape_torch_modules.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom {
 
@@ -107,8 +108,18 @@ Tensor TorchModules::linear(Tensor input, TensorKind kind, const Linear& layer)
     if (!m_shape.hasAdapter(layer.target) || isPacked) {
         return base; // the packed adapter is written where the query is
     }
-    const std::int64_t element = m_shape.adapterCompute;
     const std::int64_t rank = m_shape.adapters.rank;
+    const Tensor low = adapterHalf(adapterInput(input, layer), layer, rank, layer.in * rank);
+    const Tensor high = adapterHalf(low, layer, layer.out, rank * layer.out);
+    return m_graph.apply({.kind = kind,
+                          .bytes = layer.rows * layer.out * m_shape.compute,
+                          .reads = {base, high},
+                          .passesGradient = true});
+}
+
+Tensor TorchModules::adapterInput(Tensor input, const Linear& layer)
+{
+    const std::int64_t element = m_shape.adapterCompute;
     Tensor x = input;
     if (element != m_shape.compute) {
         x = m_graph.apply({.kind = AdapterActivations, .bytes = layer.rows * layer.in * element, .reads = {x}});
@@ -119,21 +130,48 @@ Tensor TorchModules::linear(Tensor input, TensorKind kind, const Linear& layer)
                            .reads = {x},
                            .keeps = {{DropoutMask, layer.rows * layer.in}}});
     }
-    const auto half = [&](Tensor from, std::int64_t width, std::int64_t weight) {
-        Operation op{.kind = AdapterActivations, .bytes = layer.rows * width * element, .reads = {from}};
-        op.saves = {true};
-        op.weight = weight * layer.count;
-        op.weightElement = element;
-        op.weightShards = layer.shards;
-        op.isMatrixProduct = true;
-        return m_graph.apply(std::move(op));
-    };
-    const Tensor low = half(x, rank, layer.in * rank);
-    const Tensor high = half(low, layer.out, rank * layer.out);
-    return m_graph.apply({.kind = kind,
-                          .bytes = layer.rows * layer.out * m_shape.compute,
-                          .reads = {base, high},
-                          .passesGradient = true});
+    return x;
+}
+
+Tensor TorchModules::adapterHalf(Tensor input, const Linear& layer, std::int64_t width, std::int64_t weight)
+{
+    const std::int64_t element = m_shape.adapterCompute;
+    Operation op{.kind = AdapterActivations, .bytes = layer.rows * width * element, .reads = {input}};
+    op.saves = {true};
+    op.weight = weight * layer.count;
+    op.weightElement = element;
+    op.weightShards = layer.shards;
+    op.isMatrixProduct = true;
+    return m_graph.apply(std::move(op));
+}
+
+/// LitGPT's LoRAQKVLinear (lora.py): one product for q, k and v, adapters for some of them. Their results, made
+/// contiguous, are copied into the columns they belong to (zero_pad); index_copy keeps them, whose shape its backward
+/// reads (tools/autograd/derivatives.yaml). Scaling makes one more of the whole.
+Tensor TorchModules::packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth)
+{
+    const Linear layer{m_shape.tokens, m_model.hidden, width + 2 * keyWidth, Adapters::Query};
+    std::int64_t adapted = 0, many = 0;
+    for (const auto& [target, columns] : {std::pair{Adapters::Query, width}, std::pair{Adapters::Key, keyWidth},
+                                          std::pair{Adapters::Value, keyWidth}}) {
+        adapted += m_shape.hasAdapter(target) ? columns : 0;
+        many += m_shape.hasAdapter(target) ? 1 : 0;
+    }
+    if (m_shape.adaptsPackedQkv || adapted == 0) {
+        return linear(input, Qkv, layer);
+    }
+    const std::int64_t ranks = m_shape.adapters.rank * many;
+    const std::int64_t bytes = layer.rows * layer.out * m_shape.compute;
+    const Tensor base = product(input, Qkv, layer, m_shape.trainsModel);
+    const Tensor low = adapterHalf(adapterInput(input, layer), layer, ranks, layer.in * ranks);
+    Tensor high = adapterHalf(low, layer, adapted, m_shape.adapters.rank * adapted);
+    if (adapted < layer.out) {
+        const Tensor copy
+            = m_graph.apply({.kind = AdapterActivations, .bytes = m_graph.bytesOf(high), .reads = {high}});
+        high = m_graph.apply({.kind = AdapterActivations, .bytes = bytes, .reads = {copy}, .saves = {true}});
+    }
+    const Tensor scaled = m_graph.apply({.kind = AdapterActivations, .bytes = bytes, .reads = {high}});
+    return m_graph.apply({.kind = Qkv, .bytes = bytes, .reads = {base, scaled}, .passesGradient = true});
 }
 
 /// Sequence parallelism: a column-parallel layer reads, and keeps, all tokens of the group.
@@ -185,8 +223,7 @@ Tensor TorchModules::attention(Tensor normed)
     const std::int64_t keyWidth = groups * m_model.headDim;
     const Tensor input = gather(normed);
     if (m_shape.habits.packsQkv) {
-        const Tensor packed
-            = linear(input, Qkv, {m_shape.tokens, m_model.hidden, width + 2 * keyWidth, Adapters::Query});
+        const Tensor packed = packedProjection(input, width, keyWidth);
         const auto turned = [&](std::int64_t columns) {
             return m_graph.apply(
                 {.kind = RotatedQk, .bytes = m_shape.tokens * columns * m_shape.compute, .reads = {packed}});

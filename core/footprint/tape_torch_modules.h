@@ -43,6 +43,9 @@ private:
     // tape_torch_layers.cpp
     Tensor product(Tensor input, TensorKind kind, const Linear& layer, bool trains);
     Tensor unpacked(std::int64_t elements);
+    Tensor adapterInput(Tensor input, const Linear& layer);
+    Tensor adapterHalf(Tensor input, const Linear& layer, std::int64_t width, std::int64_t weight);
+    Tensor packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth);
     Tensor gather(Tensor input);
     Tensor scatter(Tensor full);
     Tensor rotated(Tensor input);

@@ -17,14 +17,15 @@ const TorchHabits primeRlHabits{.profile = "prime-rl",
                                 .keepsUpcastLogits = true,
                                 .setsExpandableSegments = true};
 
-/// finetune/lora.py: q, k and v from one product, the norm as one kernel's worth of memory where its weight is frozen,
-/// logits in chunks of 128 tokens, everything in 16 bits; 4-bit products kept their inputs.
+/// finetune/lora.py: q, k and v from one product, the norm written out in fp32 (rmsnorm.py), logits in chunks of 128
+/// tokens, everything in 16 bits except what Fabric hands out: its half precision converts the model's output to the
+/// default type (lightning/fabric/plugins/precision/half.py, convert_output). 4-bit products kept their inputs.
 const TorchHabits litGptHabits{.profile = "litgpt",
-                               .hasPythonNorm = false,
                                .repeatsKv = false,
                                .savesQuantisedInputs = true,
                                .loss = LossPath::ChunkedLogits,
                                .chunkedLoss = LossPath::ChunkedLogits,
+                               .returnsFp32Logits = true,
                                .packsQkv = true,
                                .adapterType = DataType::Bf16};
 

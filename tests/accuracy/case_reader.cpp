@@ -114,8 +114,12 @@ void CaseReader::readLitGpt()
     const long long chunks = (m_node["micro_batch"].as<long long>() * m_node["model"]["seq"].as<long long>()) / 128;
     set("implementation.loss_chunks", std::to_string(std::max(chunks, 1LL)));
     set("lora.rank", "8");
-    set("lora.targets", "c_attn");
+    set("lora.targets", "q_proj, v_proj");
     set("lora.dropout", "0.05");
+    if (contains(text(m_node["model"]["name"]), "StableLM")) { // config.py: LayerNorm, parallel_residual
+        set("model.layer_norm", "true");
+        set("model.parallel_block", "true");
+    }
     if (m_node["n_gpus"].as<int>() > 1) {
         m_case.missing = "how the loader gathers the weights, which is its peak";
     }

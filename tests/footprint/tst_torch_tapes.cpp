@@ -45,6 +45,7 @@ private slots:
     void keepsSideBySide();
     void bringsBack_data();
     void bringsBack();
+    void keepsFabricLogits();
     void refuses_data();
     void refuses();
     void composes_data();
@@ -88,6 +89,15 @@ void TestTorchTapes::keeps_data()
     // 16-bit adapters share the input that is there.
     QTest::newRow("16-bit adapters on q and v") << adapters << 131720.0 + 2 * 4096 + 2 * 2 * 16;
 
+    // LitGPT: norms in fp32, q, k and v as one of which the value is a view, 6f, the dropped input with its mask, 2r,
+    // and the results for q and v that index_copy keeps (lora.py, zero_pad).
+    TrainingPlan lit = adapters;
+    lit.implementation.profile = Name("litgpt");
+    lit.lora.rank = Count(8);
+    lit.lora.dropout = Real(0.05);
+    QTest::newRow("LitGPT") << lit
+                            << 2.0 * (4 * 4096 + 4) + (6 + 4 + 2) * 4096 + 4 * 32 + 6 * 11008 + 3 * 4096 + 2 * 2 * 8
+            + 2 * 2 * 4096;
     // auto_gptq qlinear_cuda_old.py: every product of a GPTQ layer keeps its unpacked 16-bit weight, 4h² of attention
     // and 3hf; bitsandbytes (autograd/_functions.py, MatMul4Bit) unpacks it again in backward.
     adapters.precision.params = Field<DataType>(DataType::Int4);
@@ -248,6 +258,20 @@ void TestTorchTapes::bringsBack()
     QCOMPARE(alive, std::int64_t{0});
     QCOMPARE(static_cast<double>(copied) / tokens, 2 * (6.0 * 4096 + 4) + 20.0 * 4096 + 4 * 32 + 8.0 * 11008);
     QCOMPARE(static_cast<double>(most) / tokens, alivePerToken);
+}
+
+/// Fabric's half precision returns fp32 (convert_output): the list of chunks and the log-softmax of each, 4 bytes a
+/// logit.
+void TestTorchTapes::keepsFabricLogits()
+{
+    TrainingPlan plan = planOf(llama2, "litgpt");
+    plan.lora.rank = Count(8);
+    plan.implementation.keepsLogits = Flag(true);
+    std::int64_t logits = 0;
+    for (const Tape::Event& event : programOf(plan).pieces[2].tape.saved) {
+        logits += componentOf(event.kind) == Component::Logits && event.bytes > 8 * tokens ? event.bytes : 0;
+    }
+    QCOMPARE(logits, std::int64_t{8} * 32000 * tokens);
 }
 
 void TestTorchTapes::refuses_data()

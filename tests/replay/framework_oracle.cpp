@@ -131,6 +131,18 @@ std::vector<OracleNote> primeNotes(const FrameworkCase& entry, const Sizes& size
     return notes;
 }
 
+std::vector<OracleNote> litGptNotes(const Sizes& size)
+{
+    std::vector<OracleNote> notes{
+        {"results of the adapters of q and v, which index_copy keeps (lora.py, zero_pad)",
+         2 * size.layers * size.stream},
+        {"the logits, which Fabric returns in fp32 (plugins/precision/half.py)", 4 * size.logits()}};
+    if (!size.model.layerNorm) {
+        notes.push_back({"inputs of both norms in fp32 (rmsnorm.py)", 2 * size.layers * size.stream});
+    }
+    return notes;
+}
+
 } // namespace
 
 std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::json& row)
@@ -151,10 +163,8 @@ std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::
                 {"the output layer's gradient and what its group hands to the reduction", (2 + 4) * size.table},
                 {"the gradient of the last layer's output", size.stream}};
     }
-    if (entry.id == "litgpt-a100-stablelm3b-mbs1") {
-        // Ours is the one that is off: no plan says that attention and MLP of a block read the same stream.
-        return {
-            {"the stream between attention and MLP, which a parallel block does not have", size.layers * size.stream}};
+    if (entry.framework == "LitGPT") {
+        return litGptNotes(size);
     }
     return {};
 }
