@@ -24,6 +24,7 @@ private slots:
     static void init() { prepareChartTest(); }
     static void gridHoldsThePeaks_data();
     static void gridHoldsThePeaks();
+    static void narrowCellsCarryNoNumbers();
     static void heatMapChoosesRanks();
     static void heatMapCoversTheStepsInView();
     static void heatMapIsSaved();
@@ -91,6 +92,23 @@ struct ShownRanks
 };
 
 } // namespace
+
+/// A narrow map keeps its colours; amounts and names that would run into each other go.
+void TestChartsRanks::narrowCellsCarryNoNumbers()
+{
+    ShownRanks shown(fourRanks());
+    QVERIFY(shown.isReady());
+    const auto numbers = [&] { return shown.plot->numberCount(); };
+    const auto isWhole = [&](const QString& name) { return shown.plot->shownNames().contains(name); };
+    QTRY_COMPARE(numbers(), std::size_t{8});
+    QVERIFY(isWhole(QStringLiteral("backward")));
+    shown.chart.setFixedSize(190, 300);
+    QTRY_COMPARE(numbers(), std::size_t{0});
+    QTRY_VERIFY(!isWhole(QStringLiteral("backward")));
+    shown.chart.setFixedSize(600, 300);
+    QTRY_COMPARE(numbers(), std::size_t{8});
+    QTRY_VERIFY(isWhole(QStringLiteral("backward")));
+}
 
 void TestChartsRanks::heatMapChoosesRanks()
 {

@@ -87,7 +87,7 @@ RanksPlot::RanksPlot(QWidget* parent)
     m_readout->setClipAxisRect(axisRect());
     m_readout->setClipToAxisRect(false);
     m_readout->setVisible(false);
-    connect(this, &QCustomPlot::afterLayout, this, &RanksPlot::setNumbers);
+    connect(this, &QCustomPlot::afterLayout, this, &RanksPlot::fitCells);
     RanksPlot::applyTheme(Theme::current());
 }
 
@@ -168,19 +168,50 @@ void RanksPlot::setTicks()
         xAxis->setTicker(QSharedPointer<StepTicker>::create());
         return;
     }
+    m_names = phaseNames();
     const auto names = QSharedPointer<QCPAxisTickerText>::create();
     for (std::size_t column = 0; column < m_grid->columns; ++column)
-        names->addTick(static_cast<double>(column), columnName(column));
+        names->addTick(static_cast<double>(column), m_names[static_cast<qsizetype>(column)]);
     xAxis->setTicker(names);
+}
+
+/// As far as there is room for them below their columns.
+QStringList RanksPlot::phaseNames() const
+{
+    constexpr int gap = 2;
+    const QFontMetrics metrics(xAxis->tickLabelFont());
+    const auto width = axisRect()->width() / static_cast<int>(std::max<std::size_t>(m_grid->columns, 1)) - gap;
+    QStringList names;
+    for (std::size_t column = 0; column < m_grid->columns; ++column)
+        names.append(metrics.elidedText(columnName(column), Qt::ElideRight, std::max(width, 0)));
+    return names;
+}
+
+/// What depends on the size of the cells.
+void RanksPlot::fitCells()
+{
+    if (isByPhase() && m_grid && phaseNames() != m_names) {
+        setTicks();
+        scheduleReplot(); // the labels of this one are laid out
+    }
+    setNumbers();
+}
+
+bool RanksPlot::hasRoomForNumbers() const
+{
+    if (!m_grid || m_grid->ranks.empty() || m_grid->columns == 0)
+        return false;
+    const QFontMetricsF metrics(smallFont());
+    const double height = axisRect()->height() / static_cast<double>(m_grid->ranks.size());
+    const double width = axisRect()->width() / static_cast<double>(m_grid->columns);
+    return height > numberHeight * metrics.height() && width > metrics.horizontalAdvance(bytesText(gib(100), 1));
 }
 
 void RanksPlot::setNumbers()
 {
     const std::size_t cells = m_grid ? m_grid->records.size() : 0;
-    const double height
-        = m_grid && !m_grid->ranks.empty() ? axisRect()->height() / static_cast<double>(m_grid->ranks.size()) : 0;
-    const bool hasNumbers = isByPhase() && cells <= mostNumbers && m_message->message().isEmpty()
-        && height > numberHeight * QFontMetricsF(smallFont()).height();
+    const bool hasNumbers
+        = isByPhase() && cells <= mostNumbers && m_message->message().isEmpty() && hasRoomForNumbers();
     while (m_numbers.size() > (hasNumbers ? cells : 0)) {
         removeItem(m_numbers.back());
         m_numbers.pop_back();

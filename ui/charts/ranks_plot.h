@@ -28,6 +28,9 @@ public:
     void setMessage(const QString& message);
 
     [[nodiscard]] const ReadoutItem* readout() const { return m_readout; }
+    /// Cells that carry their amount as text, and the phases' names as far as they are shown.
+    [[nodiscard]] std::size_t numberCount() const { return m_numbers.size(); }
+    [[nodiscard]] const QStringList& shownNames() const { return m_names; }
     /// The colour of an amount.
     [[nodiscard]] QColor colorOf(Bytes bytes) const;
     /// The middle of a cell in pixels.
@@ -54,6 +57,9 @@ private:
     void fill();
     void setTicks();
     void setNumbers();
+    void fitCells();
+    [[nodiscard]] QStringList phaseNames() const;
+    [[nodiscard]] bool hasRoomForNumbers() const;
     void outline();
     void read(std::optional<Cell> cell, QPointF pixel);
     [[nodiscard]] std::optional<Cell> cellAt(QPointF pixel) const;
@@ -66,6 +72,7 @@ private:
     QCPItemRect* m_chosen;
     PlotMessage* m_message;
     ReadoutItem* m_readout;
+    QStringList m_names; ///< of the phases, as they are shown
     std::vector<QCPItemText*> m_numbers;
     std::shared_ptr<const Run> m_run;
     std::shared_ptr<const PeakGrid> m_grid;

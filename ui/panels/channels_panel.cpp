@@ -159,7 +159,8 @@ void ChannelsPanel::adopt()
     if (prepared.run && !std::exchange(m_isLaidOut, true)) {
         constexpr int scrollBar = 16;
         const int list = m_table->horizontalHeader()->length() + scrollBar;
-        m_splitter->setSizes({list, std::max(m_splitter->width() - list, list)});
+        const int map = std::max(m_splitter->width() - list, m_splitter->width() * 2 / 5);
+        m_splitter->setSizes({m_splitter->width() - map, map});
     }
     m_rank->clear();
     m_rank->addItem(tr("Maximum of all ranks"));
