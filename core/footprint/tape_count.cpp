@@ -339,7 +339,7 @@ void countStage(const ModelProgram& program, const StageProgram& stage, StageFoo
     StepWalk<TapeCounter>::Memory memory;
     StepWalk<TapeCounter> walk(program.shape, stage, counter, memory);
     // The second micro-batch meets the gradients of the first; more are the same.
-    const std::int64_t distinct = StepWalk<TapeCounter>::distinctMicroBatches(program.shape, stage);
+    const std::int64_t distinct = distinctMicroBatches(program.shape, stage);
     for (int step = 0; step < 2; ++step) {
         counter.beginStep();
         walk.run(std::min(program.shape.microBatches, std::max<std::int64_t>(distinct, 2)));

@@ -333,7 +333,7 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
     }
     InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents, scratch.constants);
     StepWalk<InstantReader> walk(shape, stage, reader, scratch.memory);
-    const std::int64_t microBatches = StepWalk<InstantReader>::distinctMicroBatches(shape, stage);
+    const std::int64_t microBatches = distinctMicroBatches(shape, stage);
     // Interleaved chunks keep their last inputs into the next step, which a second one shows; other schedules have let
     // go of them before their first pass.
     for (int step = 0; step < (shape.chunks > 1 ? 2 : 1); ++step) {

@@ -28,7 +28,7 @@ std::int64_t eventsPerMicroBatch(const ModelProgram& program, const StageProgram
 std::int64_t walkedMicroBatches(const ModelProgram& program, const StageProgram& stage, const ReplayOptions& options)
 {
     const std::int64_t affordable = options.mostEvents / (options.steps * eventsPerMicroBatch(program, stage));
-    const std::int64_t distinct = StepWalk<ReplayReader>::distinctMicroBatches(program.shape, stage);
+    const std::int64_t distinct = distinctMicroBatches(program.shape, stage);
     return std::min(program.shape.microBatches, std::max(affordable, distinct));
 }
 
