@@ -72,7 +72,6 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
                  encoderPlacement(plan) == EncoderPlacement::EveryStage
                      && (plan.parallel.pp.value > 1 || encoderTensorParallel(plan) != atLeastOne(plan.parallel.tp)),
                  "an encoder on every stage"},
-             std::pair{plan.parallel.pp.value > 1 && plan.vision.layers.value > 0, "vision encoders in a pipeline"},
              std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0, "images of unknown size"},
              std::pair{plan.vision.layers.value > 0 && projectorOf(plan).kind == Projector::Kind::None,
                        "an image encoder without a projector"},

@@ -62,6 +62,7 @@ void addPlacements()
     QTest::addColumn<QByteArray>("settings");
     const auto row = [](const char* name, const char* settings) { QTest::newRow(name) << model + settings; };
     row("first stage", "parallel.pp=4");
+    row("first stage, torchtitan", "parallel.pp=4 implementation.profile=torchtitan");
     row("one stage of its own", "parallel.pp=2 parallel.encoder_pp=1");
     row("three stages", "parallel.pp=4 parallel.encoder_pp=3");
     row("own stage before a single one", "parallel.encoder_pp=1");

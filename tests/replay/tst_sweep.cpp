@@ -78,20 +78,27 @@ const Choices pipelines{
      "parallel.pp=4 parallel.schedule=gpipe"},
 };
 
+const QList<QByteArray> towers{
+    "vision.layers=24 vision.hidden=1024 vision.ffn=4096 vision.heads=16 vision.image_size=336 vision.patch=14 "
+    "vision.class_token=true vision.learned_positions=true projector.type=mlp projector.layers=2 batch.seq=2048",
+    "vision.layers=27 vision.hidden=1152 vision.ffn=4304 vision.heads=16 vision.image_size=384 vision.patch=14 "
+    "vision.images_per_sample=3 projector.type=patch_merger vision.merge=2 batch.seq=4096",
+};
+const QList<QByteArray> trainedParts{"frozen.vision=false", "frozen.vision=true",
+                                     "frozen.vision=true frozen.projector=true", "frozen.vision=true frozen.llm=true",
+                                     "recompute.vision=true"};
+const Choices encoders{towers, trainedParts};
+
 /// Image encoders wherever they may stand.
-const Choices encoders{
-    {"vision.layers=24 vision.hidden=1024 vision.ffn=4096 vision.heads=16 vision.image_size=336 vision.patch=14 "
-     "vision.class_token=true vision.learned_positions=true projector.type=mlp projector.layers=2 batch.seq=2048",
-     "vision.layers=27 vision.hidden=1152 vision.ffn=4304 vision.heads=16 vision.image_size=384 vision.patch=14 "
-     "vision.images_per_sample=3 projector.type=patch_merger vision.merge=2 batch.seq=4096"},
+const Choices placedEncoders{
+    towers,
     {"parallel.pp=2 parallel.encoder_pp=1", "parallel.pp=2 parallel.encoder_pp=3",
      "parallel.encoder_pp=2 parallel.schedule=gpipe", "parallel.pp=4 parallel.encoder_placement=every_stage",
      "parallel.pp=2 parallel.vpp=2 parallel.encoder_placement=every_stage",
      "parallel.pp=4 parallel.schedule=zb-h1 parallel.encoder_placement=every_stage",
      "parallel.pp=2 parallel.schedule=dualpipev parallel.encoder_placement=every_stage"},
     {"parallel.tp=1", "parallel.tp=2 parallel.sp=true", "parallel.tp=4 parallel.encoder_tp=2"},
-    {"frozen.vision=false", "frozen.vision=true", "frozen.vision=true frozen.projector=true",
-     "frozen.vision=true frozen.llm=true", "recompute.vision=true"},
+    trainedParts,
 };
 
 QByteArray draw(const Choices& choices, std::mt19937& random)
@@ -133,10 +140,11 @@ void TestSweep::agrees_data()
     }
     for (const char* profile : {"torchtitan", "internevo", "galvatron"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch, pipelines} << usual;
+        QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders} << ofManySmall;
     }
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron} << usual;
-        QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, encoders} << ofManySmall;
+        QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;
     }
 }
 
