@@ -12,14 +12,14 @@ struct TapeRecorder::Discarded::Rebuilt
     std::vector<int> inputs, outputs;
 };
 
-TapeRecorder::Storage::Storage(TapeRecorder& recorder, std::size_t entry)
+RecordedStorage::RecordedStorage(TapeRecorder& recorder, std::size_t entry)
     : m_recorder(&recorder)
     , m_entry(entry)
 {
     ++m_recorder->m_entries[m_entry].owners;
 }
 
-TapeRecorder::Storage::Storage(const Storage& other)
+RecordedStorage::RecordedStorage(const RecordedStorage& other)
     : m_recorder(other.m_recorder)
     , m_entry(other.m_entry)
 {
@@ -28,7 +28,7 @@ TapeRecorder::Storage::Storage(const Storage& other)
     }
 }
 
-TapeRecorder::Storage::~Storage()
+RecordedStorage::~RecordedStorage()
 {
     if (m_recorder != nullptr) {
         m_recorder->release(m_entry);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/recorded_storage.h"
 #include "footprint/tape.h"
 
 #include <functional>
@@ -16,33 +17,7 @@ namespace headroom {
 class TapeRecorder
 {
 public:
-    /// A share in a storage.
-    class Storage
-    {
-    public:
-        Storage() = default;
-        Storage(const Storage& other);
-        Storage(Storage&& other) noexcept { swap(other); }
-        Storage& operator=(Storage other) noexcept
-        {
-            swap(other);
-            return *this;
-        }
-        ~Storage();
-        explicit operator bool() const { return m_recorder != nullptr; }
-
-    private:
-        friend class TapeRecorder;
-        Storage(TapeRecorder& recorder, std::size_t entry);
-        void swap(Storage& other) noexcept
-        {
-            std::swap(m_recorder, other.m_recorder);
-            std::swap(m_entry, other.m_entry);
-        }
-
-        TapeRecorder* m_recorder = nullptr;
-        std::size_t m_entry = 0;
-    };
+    using Storage = RecordedStorage;
     struct Tensor
     {
         Storage storage;
@@ -100,6 +75,7 @@ public:
     TapeWriter& m_writer;
 
 private:
+    friend class RecordedStorage;
     struct Entry
     {
         Tape::Slot slot = Tape::none;
