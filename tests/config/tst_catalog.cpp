@@ -110,6 +110,16 @@ void CatalogTest::publishedCounts_data()
     QTest::newRow("Qwen2.5 7B") << "qwen2.5-7b" << qint64{7'615'616'512};
     QTest::newRow("Mixtral 8x7B") << "mixtral-8x7b" << qint64{46'702'792'704};
     QTest::newRow("Qwen2-VL 7B") << "qwen2-vl-7b" << qint64{8'291'375'616};
+    QTest::newRow("Qwen3 235B-A22B") << "qwen3-235b-a22b" << qint64{235'093'634'560};
+    QTest::newRow("Mixtral 8x22B") << "mixtral-8x22b" << qint64{140'620'634'112};
+    QTest::newRow("DeepSeek-V2-Lite") << "deepseek-v2-lite" << qint64{15'706'484'224};
+    // Less the biases that balance the router: 256 in each of 58 layers.
+    QTest::newRow("DeepSeek-V3") << "deepseek-v3" << qint64{671'026'419'200 - 58 * 256};
+    // Less 64 sinks and the router's 32 biases in each of 24 layers.
+    QTest::newRow("gpt-oss 20B") << "gpt-oss-20b" << qint64{20'914'757'184 - 24 * (64 + 32)};
+    QTest::newRow("GPT-NeoX 20B") << "gpt-neox-20b" << qint64{20'554'567'680};
+    QTest::newRow("Falcon 40B") << "falcon-40b" << qint64{41'303'293'952};
+    QTest::newRow("Phi-4") << "phi-4" << qint64{14'659'507'200};
 }
 
 void CatalogTest::publishedCounts()
@@ -138,6 +148,8 @@ void CatalogTest::findsModels_data()
                                     << "qwen2.5-7b";
     QTest::newRow("alias") << "gpt2-small"
                            << "gpt2";
+    QTest::newRow("trained from the same") << "deepseek-ai/DeepSeek-R1"
+                                           << "deepseek-v3";
     QTest::newRow("vision") << "Qwen/Qwen2-VL-7B-Instruct"
                             << "qwen2-vl-7b";
     QTest::newRow("unknown") << "llama-9-7b"
