@@ -133,7 +133,7 @@ void EncoderTapes::addLayers(Chunk& chunk, std::int64_t count) const
 
 std::int64_t EncoderTapes::featureBytes(std::int64_t images) const
 {
-    return images * m_projector.tokens * m_projector.out * m_program.shape.element;
+    return images * m_projector.tokens * m_projector.out * mergersOf(m_projector) * m_program.shape.element;
 }
 
 } // namespace headroom

@@ -37,6 +37,88 @@ void addNorm(Piece& piece, std::int64_t width, bool isLayerNorm)
     piece.parameters.insert(piece.parameters.end(), isLayerNorm ? 2 : 1, width);
 }
 
+/// One stack of linear layers with an activation between each two: the projector, or one of several mergers.
+class ProjectorTape
+{
+public:
+    struct Part
+    {
+        Tape::Slot input = Tape::none; ///< kept for it alone
+        MegatronOps::Norm norm;
+        std::vector<Tape::Slot> before, after; ///< of the activations between the linear layers
+        Tape::Slot output = Tape::none;
+    };
+
+    ProjectorTape(const Projector& projector, const VisionTower& tower, MegatronOps& ops, Piece& piece)
+        : m_projector(projector)
+        , m_tower(tower)
+        , m_ops(ops)
+        , m_piece(piece)
+        , m_widths(widthsOf(projector))
+        , m_rows(ops.shape.microBatch * projector.tokens)
+    {
+    }
+
+    /// `readsInner`: an inner layer, of which patches are merged before they are normed (theory.md 1.6).
+    Part forward(bool readsInner)
+    {
+        const bool isPixelShuffle = m_projector.kind == Projector::Kind::PixelShuffle;
+        const bool isMerged = isPixelShuffle || readsInner;
+        Part part;
+        if (isPixelShuffle || m_projector.kind == Projector::Kind::PatchMerger) {
+            part.norm = m_ops.norm(isMerged ? m_rows : m_ops.shape.tokens(),
+                                   isMerged ? m_widths[0] : m_ops.shape.hidden, false);
+            addNorm(m_piece, isMerged ? m_widths[0] : m_projector.in, isPixelShuffle || m_tower.layerNorm);
+        }
+        Tape::Slot read = part.norm.output;
+        for (std::size_t i = 0; i + 1 < m_widths.size(); ++i) {
+            Tape::Slot written = m_ops.linear(Fc1Output, bytes(i + 1));
+            m_ops.dropInput(read);
+            part.before.push_back(written);
+            part.after.push_back(read);
+            if (i + 2 < m_widths.size()) {
+                written = m_ops.writer.allocate(ActivationOutput, bytes(i + 1));
+            }
+            read = written;
+            addMatrix(m_piece, m_widths[i + 1], m_widths[i]);
+            m_piece.parameters.push_back(m_widths[i + 1]);
+        }
+        part.output = part.before.back();
+        part.before.back() = Tape::none;
+        return part;
+    }
+
+    /// What the input gets is added to the gradient of the stream.
+    void backward(const Part& part)
+    {
+        TapeWriter& w = m_ops.writer;
+        Tape::Slot gradient = Tape::none;
+        for (std::size_t i = m_widths.size() - 1; i-- > 0;) {
+            if (i + 2 < m_widths.size()) {
+                // Through the activation, whose input was kept.
+                const Tape::Slot through = w.allocate(ActivationGradient, bytes(i + 1));
+                w.free(gradient, part.before[i]);
+                gradient = through;
+            }
+            const auto gradients = m_ops.linearBackward(bytes(i), m_widths[i + 1], m_widths[i]);
+            w.free(gradient, part.after[i], gradients.weight);
+            gradient = gradients.input;
+        }
+        w.freeAll(part.norm.statistics);
+        w.free(gradient);
+    }
+
+private:
+    [[nodiscard]] std::int64_t bytes(std::size_t width) const { return m_rows * m_widths[width] * m_ops.shape.element; }
+
+    const Projector& m_projector;
+    const VisionTower& m_tower;
+    MegatronOps& m_ops;
+    Piece& m_piece;
+    const std::vector<std::int64_t> m_widths;
+    const std::int64_t m_rows;
+};
+
 } // namespace
 
 RankShape visionShape(const RankShape& language, const VisionTower& tower, const EncoderShare& share)
@@ -114,57 +196,46 @@ void writePatches(const RankShape& shape, const VisionTower& tower, PersistentSt
     }
 }
 
+std::int64_t mergersOf(const Projector& projector)
+{
+    constexpr std::int64_t most = 64; // as many as the recipe counts
+    return projector.kind == Projector::Kind::PatchMerger ? 1 + std::clamp<std::int64_t>(projector.deepstack, 0, most)
+                                                          : 1;
+}
+
 void writeProjector(const RankShape& shape, const VisionTower& tower, const Projector& projector, bool trainsEncoder,
                     PersistentStorages& persistents, Piece& piece)
 {
     MegatronOps ops(shape, piece.tape, persistents);
     TapeWriter& w = ops.writer;
-    const std::vector<std::int64_t> widths = widthsOf(projector);
-    const std::int64_t rows = shape.microBatch * projector.tokens;
-    w.declare(Tape::input, ResidualStream, ops.streamBytes(shape.tokens()));
-    w.declare(Tape::gradient, ActivationGradient, rows * projector.out * shape.element);
+    const std::int64_t stream = ops.streamBytes(shape.tokens());
+    const std::int64_t features = mergersOf(projector) * shape.microBatch * projector.tokens * projector.out;
+    w.declare(Tape::input, ResidualStream, stream);
+    w.declare(Tape::gradient, ActivationGradient, features * shape.element);
     piece.parameters.clear();
-    const bool hasNorm
-        = projector.kind == Projector::Kind::PatchMerger || projector.kind == Projector::Kind::PixelShuffle;
-    MegatronOps::Norm norm;
-    if (hasNorm) {
-        const bool isMerged = projector.kind == Projector::Kind::PixelShuffle;
-        norm = ops.norm(isMerged ? rows : shape.tokens(), isMerged ? widths[0] : shape.hidden, false);
-        addNorm(piece, isMerged ? widths[0] : projector.in, isMerged || tower.layerNorm);
+    ProjectorTape tape(projector, tower, ops, piece);
+    std::vector<ProjectorTape::Part> parts;
+    for (std::int64_t i = mergersOf(projector); i-- > 0;) { // that of the last layer comes last
+        // Trained layers keep what an inner merger reads, being the next one's input.
+        const Tape::Slot read = i > 0 && !trainsEncoder ? w.allocate(ResidualStream, stream) : Tape::none;
+        parts.push_back(tape.forward(i > 0));
+        parts.back().input = read;
     }
-    std::vector<Tape::Slot> before, after; // of the activations between the linear layers
-    Tape::Slot read = norm.output;
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-        Tape::Slot written = ops.linear(Fc1Output, rows * widths[i + 1] * shape.element);
-        ops.dropInput(read);
-        before.push_back(written);
-        after.push_back(read);
-        if (i + 2 < widths.size()) {
-            written = w.allocate(ActivationOutput, rows * widths[i + 1] * shape.element);
+    Tape::Slot output = parts.back().output;
+    if (parts.size() > 1) {
+        for (const ProjectorTape::Part& part : parts) {
+            w.free(part.output);
         }
-        read = written;
-        addMatrix(piece, widths[i + 1], widths[i]);
-        piece.parameters.push_back(widths[i + 1]);
+        output = w.allocate(Fc1Output, features * shape.element); // a tape hands on one storage
     }
-    const Tape::Slot output = before.back();
-    before.back() = Tape::none;
     w.beginBackward(output);
-    Tape::Slot gradient = Tape::none;
-    for (std::size_t i = widths.size() - 1; i-- > 0;) {
-        if (i + 2 < widths.size()) {
-            // Through the activation, whose input was kept.
-            const Tape::Slot through = w.allocate(ActivationGradient, rows * widths[i + 1] * shape.element);
-            w.free(gradient, before[i]);
-            gradient = through;
-        }
-        const auto gradients = ops.linearBackward(rows * widths[i] * shape.element, widths[i + 1], widths[i]);
-        w.free(gradient, after[i], gradients.weight);
-        gradient = gradients.input;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+        tape.backward(*part);
+        w.free(part->input);
     }
-    w.freeAll(norm.statistics);
-    w.free(gradient, Tape::gradient);
+    w.free(Tape::gradient);
     if (trainsEncoder) {
-        w.allocateInto(Tape::gradient, ActivationGradient, ops.streamBytes(shape.tokens()));
+        w.allocateInto(Tape::gradient, ActivationGradient, stream);
     }
     w.free(Tape::input);
 }

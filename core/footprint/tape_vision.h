@@ -21,8 +21,11 @@ struct EncoderShare
 
 /// Pixels to patches, class token and positions.
 void writePatches(const RankShape& shape, const VisionTower& tower, PersistentStorages& persistents, Piece& piece);
-/// From the encoder's tokens to the language model's. `trainsEncoder`: the encoder wants its gradient. Resamplers are
-/// not described.
+/// Stacks that each make features: 1, and one for each inner layer whose features join the language model's first
+/// layers (Qwen3-VL's deepstack).
+[[nodiscard]] std::int64_t mergersOf(const Projector& projector);
+/// From the encoder's tokens to the language model's, all mergers after the last layer. `trainsEncoder`: the encoder
+/// wants its gradient. Resamplers are not described.
 void writeProjector(const RankShape& shape, const VisionTower& tower, const Projector& projector, bool trainsEncoder,
                     PersistentStorages& persistents, Piece& piece);
 

@@ -63,6 +63,13 @@ void addPlacements()
     const auto row = [](const char* name, const char* settings) { QTest::newRow(name) << model + settings; };
     row("first stage", "parallel.pp=4");
     row("first stage, torchtitan", "parallel.pp=4 implementation.profile=torchtitan");
+    const char* inner = "projector.type=patch_merger vision.merge=2 vision.deepstack_layers=3 ";
+    const auto innerRow
+        = [&](const char* name, const char* settings) { QTest::newRow(name) << model + inner + settings; };
+    innerRow("inner features", "parallel.pp=4");
+    innerRow("inner features of a frozen encoder", "parallel.pp=4 frozen.vision=true");
+    innerRow("inner features from a stage of its own", "parallel.pp=2 parallel.encoder_pp=1");
+    innerRow("inner features on every stage", "parallel.pp=4 parallel.encoder_placement=every_stage");
     row("one stage of its own", "parallel.pp=2 parallel.encoder_pp=1");
     row("three stages", "parallel.pp=4 parallel.encoder_pp=3");
     row("own stage before a single one", "parallel.encoder_pp=1");
@@ -112,6 +119,7 @@ private slots:
     void boundariesByHand();
     void encoderByHand();
     void copiesByHand();
+    void innerFeaturesByHand();
     void frozenStagesKeepNothing();
     void refusesWhatNobodyRuns();
 };
@@ -164,7 +172,8 @@ void TestEncoderStages::parametersAreTheModels()
         QCOMPARE(qint64{placed.stages[i].parameters}, qint64{stage.weights.total().value()});
         QCOMPARE(qint64{placed.stages[i].inFlight}, qint64{stage.held.microBatches()});
     }
-    if (placed.plan.parallel.tp.value > 1 || placed.plan.model.tiedEmbeddings.value) {
+    const bool isMlp = placed.plan.projector.type.value == "mlp";
+    if (placed.plan.parallel.tp.value > 1 || placed.plan.model.tiedEmbeddings.value || !isMlp) {
         return;
     }
     std::int64_t sum = 0;
@@ -268,6 +277,28 @@ void TestEncoderStages::copiesByHand()
     constexpr qint64 kept = patches * (3 * 14 * 14 * 2 + 5 * 2 * h + 2 * 2 * 512) + 4 * beside;
     QCOMPARE(qint64{every.stages[3].component(Component::InFlight).value}, 4 * kept);
     QCOMPARE(qint64{first.stages[3].component(Component::InFlight).value}, 0);
+}
+
+/// Three mergers beside the last one, each of 2 × 2 patches: 4h wide, as many features again.
+void TestEncoderStages::innerFeaturesByHand()
+{
+    const QByteArray merger = small + "projector.type=patch_merger vision.merge=2 parallel.encoder_pp=1 batch.accum=2 ";
+    const Placed one(merger), four(merger + "vision.deepstack_layers=3");
+    constexpr qint64 rows = qint64{2} * 64, merged = 4 * 256, out = 512;
+    constexpr qint64 parameters = 2 * merged + merged * merged + merged + merged * out + out;
+    QCOMPARE(qint64{four.stages[0].parameters - one.stages[0].parameters}, 3 * parameters);
+    // The merged patches normed, both sides of the activation, and two statistics a row in blocks of 512 bytes.
+    constexpr qint64 kept = rows * 2 * 3 * merged + 2 * 512;
+    const auto held = [](const Placed& placed) { // of the micro-batch that waits
+        return qint64{placed.stages[0].component(Component::InFlight).value};
+    };
+    QCOMPARE(held(four) - held(one), 3 * kept);
+    QCOMPARE(qint64{four.program(0).chunks[0].sentBytes}, 4 * rows * out * 2);
+    // A frozen encoder keeps nothing but what the mergers norm: the last stream and three inner ones.
+    const QByteArray frozen = "frozen.vision=true ";
+    const Placed frozenOne(merger + frozen), frozenFour(merger + frozen + "vision.deepstack_layers=3");
+    constexpr qint64 stream = qint64{2} * 256 * 256 * 2;
+    QCOMPARE(held(frozenFour) - held(frozenOne), 3 * (kept + stream));
 }
 
 /// Nothing is kept, no backward runs; what was received stays until the schedule lets go of it.
