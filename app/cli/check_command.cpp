@@ -51,6 +51,13 @@ std::string worldLine(const TrainingPlan& plan)
         : fmt::format("the number of GPUs is not in these files; {} taken (--world N)\n", formatCount(worldSize(plan)));
 }
 
+/// What has to be given before there is an estimate.
+std::string unknownLine(const TrainingPlan& plan)
+{
+    const std::vector<std::string_view> missing = missingInputs(plan);
+    return missing.empty() ? std::string{} : fmt::format("not known from these files: {}\n", fmt::join(missing, ", "));
+}
+
 std::string recomputeLine(const TrainingPlan& plan)
 {
     const RecomputePlan& recompute = plan.recompute;
@@ -142,6 +149,15 @@ Json equationJson(const BatchEquation& equation)
                 {"holds", equation.holds ? Json(*equation.holds) : Json(nullptr)}};
 }
 
+Json missingJson(const TrainingPlan& plan)
+{
+    Json fields = Json::array();
+    for (const std::string_view field : missingInputs(plan)) {
+        fields.push_back(std::string(field));
+    }
+    return fields;
+}
+
 int run(const Options& options)
 {
     const Knowledge knowledge;
@@ -171,12 +187,14 @@ int run(const Options& options)
                        {"holds", !hasTrouble},
                        {"global_batch_equation", equationJson(batchEquation(plan))},
                        {"effective_recompute", std::string(isOn ? nameOf(plan.recompute.granularity.value) : "none")},
+                       {"unknown", missingJson(plan)},
                        {"named_files", namedFilesOf(opened->inputs.configs)},
                        {"plan", toJson(plan)},
                        {"findings", toJson(findings)},
                        {"problems", toJson(opened->problems)}});
     } else {
-        fmt::print("{}\n{}{}\n", equationLine(batchEquation(plan)), worldLine(plan), recomputeLine(plan));
+        fmt::print("{}\n{}{}{}\n", equationLine(batchEquation(plan)), worldLine(plan), unknownLine(plan),
+                   recomputeLine(plan));
         const std::string split = splitLine(plan);
         fmt::print("{}{}\n", split, split.empty() ? "" : "\n");
         for (const std::string& file : namedFilesOf(opened->inputs.configs)) {

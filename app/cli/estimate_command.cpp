@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -228,15 +229,29 @@ Json estimateJson(const Inputs& inputs, const Report& report)
         {"problems", toJson(inputs.problems)}};
 }
 
-/// A value that no file gives can be given here.
-int failWithWayOut(const Problem& problem)
+/// Values that no file gives can be given here, all that are needed at once.
+int failWithWayOut(const Problem& problem, const TrainingPlan& plan)
 {
     const int code = fail(problem);
     const auto& arguments = problem.text.arguments;
-    if (arguments.size() == 1 && isFieldKey(arguments.front())) {
-        const bool isModel = arguments.front().starts_with("model.") && arguments.front() != "model.vocab";
-        fmt::print(stderr, "give it with --set {}=VALUE{}\n", arguments.front(),
-                   isModel ? ", or the model with --model PRESET|FILE (headroom-cli models lists the presets)" : "");
+    if (arguments.size() != 1 || !isFieldKey(arguments.front())) {
+        return code;
+    }
+    std::vector<std::string_view> missing = missingInputs(plan);
+    if (missing.empty()) {
+        missing = {arguments.front()};
+    }
+    const bool isModel = std::any_of(missing.begin(), missing.end(), [](std::string_view field) {
+        return field.starts_with("model.") && field != "model.vocab";
+    });
+    if (isModel) {
+        std::erase_if(missing, [](std::string_view field) { return field.starts_with("model."); });
+        fmt::print(stderr,
+                   "give the model with --model PRESET|FILE (headroom-cli models lists the presets), or its "
+                   "sizes with --set model.layers=VALUE and so on\n");
+    }
+    for (const std::string_view field : missing) {
+        fmt::print(stderr, "give it with --set {}=VALUE\n", field);
     }
     return code;
 }
@@ -252,7 +267,7 @@ int run(const Options& options)
     Footprint& footprint = report.footprint;
     if (const auto done = estimatorOf(options)(inputs->plan, inputs->calibration, footprint); !done) {
         printProblems(inputs->problems);
-        return failWithWayOut(done.error());
+        return failWithWayOut(done.error(), inputs->plan);
     }
     report.uncertainty = describeUncertainty(inputs->plan, inputs->calibration, footprint);
     const std::optional<Footprint> before = originalOf(options, *inputs);

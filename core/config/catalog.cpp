@@ -296,8 +296,8 @@ const ModelPreset* Catalog::model(std::string_view name) const
     if (const ModelPreset* found = findNamed(models, wanted)) {
         return found;
     }
-    // Fine-tuned releases keep the shape: "Qwen2.5-7B-Instruct", "llama-2-7b-chat-hf".
-    constexpr std::array<std::string_view, 4> endings{"hf", "instruct", "chat", "base"};
+    // Fine-tuned releases keep the shape: "Qwen3-4B-Instruct-2507", "llama-2-7b-chat-hf".
+    constexpr std::array<std::string_view, 6> endings{"hf", "2507", "instruct", "thinking", "chat", "base"};
     for (const std::string_view ending : endings) {
         if (wanted.ends_with(ending)) {
             wanted.resize(wanted.size() - ending.size());

@@ -9,6 +9,7 @@
 #include "units/number.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace headroom {
@@ -147,6 +148,63 @@ bool isAlreadySo(const ConfigDocument& document, const ConfigEdit& edit, const C
     return !items.empty() && items == *edit.items;
 }
 
+/// A value that is written where its setting stands and nowhere else.
+bool hasOwnPlace(const Setting& setting)
+{
+    const bool isOneLine = setting.style == ScalarStyle::Plain || setting.style == ScalarStyle::SingleQuoted
+        || setting.style == ScalarStyle::DoubleQuoted;
+    return isOneLine && setting.isKnown && !setting.viaAlias && !setting.viaMerge && setting.sources.empty()
+        && setting.begin < setting.end;
+}
+
+/// The edits with the rearmost place first, so that writing one leaves the places of the next as they are; nothing
+/// where one of them needs more than its own place.
+std::optional<std::vector<ConfigEdit>> fromTheEnd(const ConfigDocument& document, std::span<const ConfigEdit> edits)
+{
+    std::map<std::size_t, const ConfigEdit*, std::greater<>> byPlace;
+    for (const ConfigEdit& edit : edits) {
+        const Setting* setting = document.find(edit.key);
+        if (edit.items || setting == nullptr || !hasOwnPlace(*setting)
+            || !byPlace.try_emplace(setting->begin, &edit).second) {
+            return std::nullopt;
+        }
+    }
+    std::vector<ConfigEdit> result;
+    for (const auto& [begin, edit] : byPlace) {
+        result.push_back(*edit);
+    }
+    return result;
+}
+
+/// All edits at once: files are read again once, not once for each edit. Nothing where that does not come out as it
+/// should.
+std::optional<ConfigDocument> setTogether(const ConfigDocument& document, const ConfigSyntax& syntax,
+                                          std::span<const ConfigEdit> edits)
+{
+    std::vector<ConfigEdit> normalised;
+    for (const ConfigEdit& edit : edits) {
+        normalised.push_back(syntax.normalised(edit));
+    }
+    const auto ordered = fromTheEnd(document, normalised);
+    if (!ordered) {
+        return std::nullopt;
+    }
+    std::string bytes = document.bytes();
+    for (const ConfigEdit& edit : *ordered) {
+        if (isAlreadySo(document, edit, syntax)) {
+            continue;
+        }
+        auto spliced = syntax.spliced(bytes, document.name(), edit);
+        if (!spliced) {
+            return std::nullopt;
+        }
+        bytes = std::move(*spliced);
+    }
+    auto changed = ConfigDocument::parse(std::move(bytes), document.name());
+    return changed && verify(document, *changed, normalised, syntax) ? std::optional(std::move(*changed))
+                                                                     : std::nullopt;
+}
+
 } // namespace
 
 Result<ConfigDocument> ConfigDocument::open(const std::filesystem::path& path)
@@ -195,6 +253,11 @@ const Setting* ConfigDocument::find(std::string_view key) const
 
 Result<ConfigDocument> ConfigDocument::set(std::span<const ConfigEdit> edits) const
 {
+    if (edits.size() > 1) {
+        if (auto together = setTogether(*this, *m_syntax, edits)) {
+            return std::move(*together);
+        }
+    }
     ConfigDocument document = *this;
     // One after the other: an edit may add the mapping that the next one needs.
     std::vector<ConfigEdit> normalised;

@@ -97,6 +97,7 @@ struct ConfigFormat
     std::vector<std::string> presetHints; ///< may name a model preset
     std::vector<Condition> notEstimated; ///< what changes memory in ways no field says; "false" is none
     std::map<std::string, std::vector<std::string>> scopes; ///< places that keys are looked up in
+    bool hasFlagsAsKeys = false; ///< flags of the format that this one is based on are keys: num_layers
     Files files;
     std::vector<NoEffect> noEffect;
     std::optional<Export> exported; ///< none: such files are changed but not made

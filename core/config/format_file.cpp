@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/format_file.h"
 
+#include "config/builtin_files.h"
 #include "config/format_nodes.h"
 #include "config/format_rules.h"
 #include "config/settings_without_effect.h"
@@ -27,12 +28,9 @@ public:
     Result<ConfigFormat> read();
 
 private:
+    [[nodiscard]] ConfigFormat readEntries();
+    void addBase(ConfigFormat& format, std::size_t node) const;
     void addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const;
-    [[nodiscard]] std::string fieldOf(const Entry& entry) const;
-    [[nodiscard]] std::vector<ConfigFormat::Key> keys(std::size_t node) const;
-    void addKey(std::vector<ConfigFormat::Key>& keys, const std::string& field, std::size_t node) const;
-    [[nodiscard]] ConfigFormat::Transform transform(std::size_t node) const;
-    [[nodiscard]] std::vector<ConfigFormat::Key> values(std::size_t node) const;
     [[nodiscard]] std::vector<ConfigFormat::Key> products(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Variant variant(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Files files(std::size_t node) const;
@@ -58,96 +56,6 @@ void FormatReader::addGroups(std::vector<std::vector<std::string>>& groups, std:
         }
         groups.push_back(std::move(group));
     }
-}
-
-std::string FormatReader::fieldOf(const Entry& entry) const
-{
-    if (!isFieldKey(entry.key)) {
-        fail(entry.keyNode, Text{HEADROOM_TR("core", "“%1” is not a field of a plan"), {entry.key}});
-    }
-    return entry.key;
-}
-
-ConfigFormat::Transform FormatReader::transform(std::size_t node) const
-{
-    using Transform = ConfigFormat::Transform;
-    const std::string name = text(node);
-    for (const auto& [word, transform] :
-         {std::pair{"not", Transform::Inverse}, std::pair{"size", Transform::ByteSize},
-          std::pair{"count", Transform::ItemCount}, std::pair{"first", Transform::First}}) {
-        if (name == word) {
-            return transform;
-        }
-    }
-    fail(node, Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size, count and first"), {name}});
-}
-
-/// One key, or a mapping with the key and what its value goes through.
-void FormatReader::addKey(std::vector<ConfigFormat::Key>& keys, const std::string& field, std::size_t node) const
-{
-    if (!isMap(node)) {
-        for (std::string& key : expanded(node, text(node))) {
-            keys.push_back({std::move(key), field});
-        }
-        return;
-    }
-    ConfigFormat::Key pattern{{}, field};
-    std::vector<std::string> names;
-    for (const Entry& entry : entries(node)) {
-        if (entry.key == "key") {
-            names = expanded(entry.value, text(entry.value));
-        } else if (entry.key == "as") {
-            pattern.transform = transform(entry.value);
-        } else if (entry.key == "member") {
-            pattern.transform = ConfigFormat::Transform::Member;
-            for (std::string& word : texts(entry.value)) {
-                pattern.words.emplace_back(std::move(word), "true");
-            }
-        } else if (entry.key == "switch") {
-            pattern.transform = ConfigFormat::Transform::Switch;
-            pattern.words = {{"true", text(entry.value)}};
-        } else if (entry.key == "words") {
-            for (const Entry& word : entries(entry.value)) {
-                pattern.words.emplace_back(word.key, text(word.value));
-            }
-        } else {
-            failUnknown(entry);
-        }
-    }
-    if (names.empty()) {
-        fail(node, Text{HEADROOM_TR("core", "“%1” is missing here"), {"key"}});
-    }
-    for (std::string& name : names) {
-        pattern.key = std::move(name);
-        keys.push_back(pattern);
-    }
-}
-
-std::vector<ConfigFormat::Key> FormatReader::keys(std::size_t node) const
-{
-    std::vector<ConfigFormat::Key> result;
-    for (const Entry& entry : entries(node)) {
-        const std::string field = fieldOf(entry);
-        for (const std::size_t item : items(entry.value)) {
-            addKey(result, field, item);
-        }
-    }
-    return result;
-}
-
-/// field: value, each checked against the field.
-std::vector<ConfigFormat::Key> FormatReader::values(std::size_t node) const
-{
-    std::vector<ConfigFormat::Key> result;
-    for (const Entry& entry : entries(node)) {
-        TrainingPlan plan;
-        const std::string value = text(entry.value);
-        if (const auto set = setField(plan, fieldOf(entry), value, {}); !set) {
-            fail(entry.value, set.error().text);
-        }
-        result.push_back({value, entry.key});
-    }
-    return result;
 }
 
 std::vector<ConfigFormat::Key> FormatReader::products(std::size_t node) const
@@ -230,7 +138,8 @@ ConfigFormat::NoEffect FormatReader::noEffect(std::size_t node) const
         } else if (const auto flag = flags.find(entry.key); flag != flags.end()) {
             *flag->second = text(entry.value) == "true";
         } else if (const auto word = words.find(entry.key); word != words.end()) {
-            *word->second = text(entry.value);
+            *word->second
+                = entry.key == "instead" ? expanded(entry.value, text(entry.value)).front() : text(entry.value);
             if (entry.key == "effect" && !reasonNamed(result.effect)) {
                 fail(entry.value, Text{HEADROOM_TR("core", "“%1” is not known here"), {result.effect}});
             }
@@ -319,13 +228,44 @@ void FormatReader::readTop(ConfigFormat& format, const Entry& entry) const
         }
     } else if (const auto list = lists.find(entry.key); list != lists.end()) {
         *list->second = texts(entry.value);
-    } else if (entry.key != "scopes") {
+    } else if (entry.key == "flags_as_keys") {
+        format.hasFlagsAsKeys = text(entry.value) == "true";
+    } else if (entry.key != "scopes" && entry.key != "based_on") {
         failUnknown(entry);
     }
 }
 
-Result<ConfigFormat> FormatReader::read()
-try {
+template <class T> void append(std::vector<T>& to, std::vector<T> from)
+{
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+/// What a built-in format says of its keys, looked up in the places of this one. What its program takes when a file is
+/// silent is not passed on: between that file and the program there are others.
+void FormatReader::addBase(ConfigFormat& format, std::size_t node) const
+{
+    const std::string path = "formats/config/" + text(node) + ".yaml";
+    const auto files = builtinFiles();
+    const auto file
+        = std::find_if(files.begin(), files.end(), [&](const BuiltinFile& one) { return one.path == path; });
+    if (file == files.end()) {
+        fail(node, Text{HEADROOM_TR("core", "“%1” is not known here"), {text(node)}});
+    }
+    const auto tree = parseYaml(file->content, path);
+    if (!tree) {
+        throw Wrong{tree.error()};
+    }
+    FormatReader reader(*tree, path);
+    reader.readFor(scopes(), format.hasFlagsAsKeys);
+    ConfigFormat base = reader.readEntries();
+    append(format.keys, std::move(base.keys));
+    append(format.variants, std::move(base.variants));
+    append(format.noEffect, std::move(base.noEffect));
+    append(format.notEstimated, std::move(base.notEstimated));
+}
+
+ConfigFormat FormatReader::readEntries()
+{
     ConfigFormat format;
     const auto top = entries(root());
     for (const Entry& entry : top) {
@@ -336,7 +276,18 @@ try {
     for (const Entry& entry : top) {
         readTop(format, entry);
     }
+    for (const Entry& entry : top) {
+        if (entry.key == "based_on") {
+            addBase(format, entry.value);
+        }
+    }
     format.scopes = scopes();
+    return format;
+}
+
+Result<ConfigFormat> FormatReader::read()
+try {
+    ConfigFormat format = readEntries();
     for (const auto& [isMissing, key] :
          {std::pair{format.id.empty(), "id"}, std::pair{format.title.empty(), "title"},
           std::pair{format.recognisedBy.empty(), "recognised_by"},

@@ -15,10 +15,11 @@ namespace {
 bool holds(const ConfigDocument& document, const ConfigFormat::Condition& condition)
 {
     return std::any_of(condition.keys.begin(), condition.keys.end(), [&](const std::string& key) {
-        if (condition.values.empty()) {
-            return hasKey(document, key);
-        }
         const Setting* setting = statedAt(document, key);
+        if (condition.values.empty()) {
+            // What is written as null is as good as absent.
+            return setting != nullptr || (document.find(key) == nullptr && hasKey(document, key));
+        }
         return setting != nullptr
             && std::any_of(condition.values.begin(), condition.values.end(),
                            [&](const std::string& value) { return meansTheSame(value, setting->text); });
@@ -100,6 +101,15 @@ const Setting* statedAt(const ConfigDocument& document, std::string_view key)
 {
     const Setting* setting = document.find(key);
     return setting != nullptr && !isNull(*setting) ? setting : nullptr;
+}
+
+std::string keyOfFlag(std::string name)
+{
+    if (name.starts_with("--")) {
+        name.erase(0, 2);
+        std::replace(name.begin(), name.end(), '-', '_');
+    }
+    return name;
 }
 
 bool isListField(std::string_view field)

@@ -27,6 +27,8 @@ namespace headroom {
 [[nodiscard]] std::vector<const Setting*> itemsOf(const ConfigDocument& document, std::string_view key);
 /// The setting at `key` unless it is null.
 [[nodiscard]] const Setting* statedAt(const ConfigDocument& document, std::string_view key);
+/// "--num-layers" -> "num_layers", as projects have it that pass flags on from YAML; other keys as they are.
+[[nodiscard]] std::string keyOfFlag(std::string name);
 /// The field takes a list of names.
 [[nodiscard]] bool isListField(std::string_view field);
 

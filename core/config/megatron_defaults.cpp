@@ -46,7 +46,8 @@ private:
             return nullptr;
         }
         for (const std::string& place : places->second) {
-            const std::string key = place.empty() ? std::string(name) : place + "." + std::string(name);
+            const std::string own = m_format.hasFlagsAsKeys ? keyOfFlag(std::string(name)) : std::string(name);
+            const std::string key = place.empty() ? own : place + "." + own;
             if (const Setting* setting = statedAt(m_document, key)) {
                 return setting;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/open_plan.h"
 
+#include "config/format_keys.h"
 #include "config/named_files.h"
 #include "config/read_plan.h"
 #include "plan/fields.h"
@@ -94,6 +95,7 @@ public:
         opened.problems = opened.document.problems();
         opened.problems.insert(opened.problems.end(), reading.problems.begin(), reading.problems.end());
         addNamedFiles(opened);
+        noteUnknownModel(opened);
         const auto own = settingsWithoutEffect(opened.document, *format, opened.plan);
         opened.withoutEffect.insert(opened.withoutEffect.begin(), own.begin(), own.end());
         return opened;
@@ -191,6 +193,27 @@ private:
         opened.problems.push_back(
             {Severity::Note, opened.document.name(), file.setting->line,
              Text{HEADROOM_TR("core", "“%1” is not on this machine, so what it says is not known"), {file.text}}});
+    }
+
+    /// A name that stands for a model elsewhere says nothing here, and without the model there is no estimate.
+    static void noteUnknownModel(OpenedConfig& opened)
+    {
+        if (opened.plan.model.layers.isKnown() || opened.plan.model.hidden.isKnown()) {
+            return;
+        }
+        std::vector<std::string> keys = opened.format->presetHints;
+        keys.insert(keys.end(), opened.format->files.models.begin(), opened.format->files.models.end());
+        for (const std::string& key : keys) {
+            const Setting* setting = statedAt(opened.document, key);
+            if (setting != nullptr && setting->isKnown && !setting->text.empty()
+                && !mustBeFile({setting->text, NamedFile::Role::Model, setting})) {
+                opened.problems.push_back(
+                    {Severity::Note, opened.document.name(), setting->line,
+                     Text{HEADROOM_TR("core", "“%1” is not a model known here; its sizes are in its config.json"),
+                          {setting->text}}});
+                return;
+            }
+        }
     }
 
     const ConfigFormats& m_formats;

@@ -7,6 +7,8 @@
 #include <QtTest>
 
 #include <algorithm>
+#include <cstdlib>
+#include <vector>
 
 using namespace headroom;
 
@@ -45,6 +47,33 @@ std::string writtenText(const Setting& setting, const std::string& bytes)
     return isReference ? written.substr(open, written.rfind('}') + 1 - open) : setting.text;
 }
 
+/// An item of a long list, far enough in that those in front of it are written one by one.
+bool isFarInList(const std::string& key)
+{
+    const std::size_t open = key.rfind('[');
+    constexpr std::size_t mostDigits = 6;
+    return open != std::string::npos && key.ends_with(']') && key.size() - open - 2 <= mostDigits
+        && std::atoi(key.c_str() + open + 1) >= 24;
+}
+
+/// `after` is `before` with other texts at these places and nothing else.
+bool onlyThese(const std::vector<const Setting*>& settings, const ConfigDocument& before, const ConfigDocument& after)
+{
+    std::size_t there = 0;
+    std::size_t here = 0;
+    for (const Setting* setting : settings) {
+        const std::string between = before.bytes().substr(here, setting->begin - here);
+        const Setting* now = after.find(setting->key);
+        if (now == nullptr || after.bytes().compare(there, between.size(), between) != 0
+            || now->begin != there + between.size() || now->text != otherValue(*setting)) {
+            return false;
+        }
+        there = now->end;
+        here = setting->end;
+    }
+    return before.bytes().substr(here) == after.bytes().substr(there);
+}
+
 } // namespace
 
 class TestConfigCorpus : public QObject
@@ -54,6 +83,9 @@ class TestConfigCorpus : public QObject
 private slots:
     void corpusRoundTrip_data();
     void corpusRoundTrip();
+
+private:
+    void checkTogether(const ConfigDocument& document, const std::vector<const Setting*>& settings);
 };
 
 void TestConfigCorpus::corpusRoundTrip_data()
@@ -81,9 +113,14 @@ void TestConfigCorpus::corpusRoundTrip()
     QVERIFY2(document, document ? "" : document.error().english().c_str());
     const std::string& bytes = document->bytes();
     int changed = 0;
+    std::vector<const Setting*> farInLists;
     for (const Setting& setting : document->settings()) {
         if (!setting.isKnown || (setting.begin == setting.end && setting.style != ScalarStyle::Empty)) {
             continue; // an expression, or put together from several places
+        }
+        if (isFarInList(setting.key) && setting.style == ScalarStyle::Plain && !setting.viaAlias) {
+            farInLists.push_back(&setting);
+            continue;
         }
         const auto there = document->set(std::vector<ConfigEdit>{{setting.key, otherValue(setting)}});
         const auto& all = document->settings();
@@ -113,6 +150,28 @@ void TestConfigCorpus::corpusRoundTrip()
         }
     }
     QVERIFY(changed > 0);
+    checkTogether(*document, farInLists);
+}
+
+/// Hundreds of items of one list are written in turns of every eighth.
+void TestConfigCorpus::checkTogether(const ConfigDocument& document, const std::vector<const Setting*>& settings)
+{
+    constexpr std::size_t turns = 8;
+    for (std::size_t turn = 0; turn < std::min(turns, settings.size()); ++turn) {
+        std::vector<const Setting*> some;
+        std::vector<ConfigEdit> edits, back;
+        for (std::size_t i = turn; i < settings.size(); i += turns) {
+            some.push_back(settings[i]);
+            edits.push_back({settings[i]->key, otherValue(*settings[i])});
+            back.push_back({settings[i]->key, settings[i]->text});
+        }
+        const auto there = document.set(edits);
+        QVERIFY2(there, there ? "" : there.error().english().c_str());
+        QVERIFY(onlyThese(some, document, *there));
+        const auto again = there->set(back);
+        QVERIFY2(again, again ? "" : again.error().english().c_str());
+        QVERIFY(again->bytes() == document.bytes());
+    }
 }
 
 QTEST_APPLESS_MAIN(TestConfigCorpus)

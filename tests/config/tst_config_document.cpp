@@ -69,6 +69,7 @@ private slots:
     void keysWithDotsAreUnambiguous();
     void sameMeaning_data();
     void sameMeaning();
+    void openWordsAreNamed();
 };
 
 void TestConfigDocument::settingsAreEffective_data()
@@ -345,6 +346,18 @@ void TestConfigDocument::sameMeaning()
     QFETCH(bool, same);
     QCOMPARE(meansTheSame(a.toStdString(), b.toStdString()), same);
     QCOMPARE(meansTheSame(b.toStdString(), a.toStdString()), same);
+}
+
+/// Words that may be options are no further values of the flag before them, and are said with their line.
+void TestConfigDocument::openWordsAreNamed()
+{
+    const auto document = ConfigDocument::parse("x --a 1 \\\n  --m 2 $EXTRA \\\n  --n 3 \"$@\"\n", "a.sh");
+    QVERIFY(document);
+    QCOMPARE(document->settings().size(), std::size_t{3});
+    QCOMPARE(document->problems().size(), std::size_t{2});
+    QVERIFY(
+        QString::fromStdString(document->problems()[0].english()).startsWith("a.sh:2: “$EXTRA” is known only when"));
+    QVERIFY(QString::fromStdString(document->problems()[1].english()).startsWith("a.sh:3: “$@” is known only when"));
 }
 
 QTEST_APPLESS_MAIN(TestConfigDocument)

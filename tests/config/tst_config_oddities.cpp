@@ -326,7 +326,6 @@ private slots:
     void oddities();
     void noneIsLeftOut_data();
     void noneIsLeftOut();
-    void openWordsAreNamed();
 };
 
 void TestConfigOddities::oddities_data()
@@ -387,18 +386,6 @@ void TestConfigOddities::noneIsLeftOut()
             = std::any_of(table.begin(), table.end(), [&](const Oddity& oddity) { return oddity.name == count.key(); });
         QVERIFY2(isHere || count.value().toInt() < 40, qPrintable(count.key()));
     }
-}
-
-/// Words that may be options are no further values of the flag before them, and are said with their line.
-void TestConfigOddities::openWordsAreNamed()
-{
-    const auto document = ConfigDocument::parse("x --a 1 \\\n  --m 2 $EXTRA \\\n  --n 3 \"$@\"\n", "a.sh");
-    QVERIFY(document);
-    QCOMPARE(document->settings().size(), std::size_t{3});
-    QCOMPARE(document->problems().size(), std::size_t{2});
-    QVERIFY(
-        QString::fromStdString(document->problems()[0].english()).startsWith("a.sh:2: “$EXTRA” is known only when"));
-    QVERIFY(QString::fromStdString(document->problems()[1].english()).startsWith("a.sh:3: “$@” is known only when"));
 }
 
 QTEST_APPLESS_MAIN(TestConfigOddities)

@@ -63,7 +63,7 @@ void TestFrameworkConfigs::corpus_data()
     row("deepspeed-json__bigscience__ds_zero2.json", "deepspeed-json",
         "shard.zero_stage=2, shard.offload_optimizer=true, precision.recipe=fp16-mixed, optimizer.name=AdamW");
     row("llamafactory-yaml__LLaMA-Factory__qwen3_full_sft.yaml", "llama-factory",
-        "model.layers=, batch.micro=1, batch.accum=2, batch.seq=2048, recompute.enabled=true, "
+        "model.layers=36, batch.micro=1, batch.accum=2, batch.seq=2048, recompute.enabled=true, "
         "recompute.granularity=full, precision.recipe=bf16-mixed, parallel.tp=1");
     row("llamafactory-mca-yaml__LLaMA-Factory__qwen2_vl_full.yaml", "llama-factory",
         "model.layers=28, batch.micro=1, batch.accum=2, batch.seq=4096, parallel.tp=4, parallel.pp=2, "

@@ -194,7 +194,7 @@ void TestNamedFiles::problems_data()
                                      << "a.yaml:2: “/no/such/model” is not on this machine, so what it says is not "
                                         "known";
     QTest::newRow("a model of a hub") << Files{{"a.yaml", trainer + "model_name_or_path: some/model\n"}} << "a.yaml"
-                                      << QString();
+                                      << "a.yaml:2: “some/model” is not a model known here";
     QTest::newRow("a built-in name for DeepSpeed")
         << Files{{"a.yaml", "tuner_type: full\nper_device_train_batch_size: 1\ndeepspeed: zero2\n"}} << "a.yaml"
         << QString();

@@ -361,12 +361,12 @@ void TestReadPlan::modelsTellWhatIsOdd()
     QTemporaryDir folder;
     QFile file(folder.filePath("config.json"));
     QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(R"({"model_type": "nemotron_h", "hidden_size": 7168, "num_hidden_layers": 61})");
+    file.write(R"({"model_type": "zamba2", "hidden_size": 7168, "num_hidden_layers": 61})");
     file.close();
     std::vector<Problem> problems;
     QVERIFY(openModel(file.fileName().toStdString(), builtinFormats(), builtinCatalog(), &problems));
     QCOMPARE(problems.size(), std::size_t{1});
-    QVERIFY(problems.front().english().find("“nemotron_h” is not a kind of model known here") != std::string::npos);
+    QVERIFY(problems.front().english().find("“zamba2” is not a kind of model known here") != std::string::npos);
 }
 
 void TestReadPlan::namedModelReplacesThePreset()

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli_fixture.h"
+
+#include <QTest>
+
+using namespace headroom::cli;
+
+/// What check and estimate say of values that nobody gave: which are taken, which are needed, and how to give them.
+class TestCliUnknowns : public CliFixture
+{
+    Q_OBJECT
+
+private slots:
+    void checkNamesThem_data();
+    void checkNamesThem();
+    void estimateAsksForThem_data();
+    void estimateAsksForThem();
+    void estimateSaysWhatItTook_data();
+    void estimateSaysWhatItTook();
+};
+
+namespace {
+
+constexpr const char* deepspeed = R"({"zero_optimization": {"stage": 2}, "train_micro_batch_size_per_gpu": "auto"})";
+constexpr const char* trainer = "per_device_train_batch_size: 2\nmodel_name_or_path: some/model\nmax_length: 2048\n";
+constexpr const char* llama = R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 11008,
+                                  "num_hidden_layers": 32, "num_attention_heads": 32, "vocab_size": 32000})";
+
+} // namespace
+
+void TestCliUnknowns::checkNamesThem_data()
+{
+    QTest::addColumn<QByteArray>("config");
+    QTest::addColumn<QStringList>("more");
+    QTest::addColumn<QByteArray>("says");
+    QTest::addColumn<QStringList>("unknown");
+    const auto row = [](const char* name, const char* config, const QStringList& more, const char* says,
+                        const QStringList& unknown) {
+        QTest::newRow(name) << QByteArray(config) << more << QByteArray(says) << unknown;
+    };
+    row("all of it", deepspeed, {}, "not known from these files: model.layers, model.hidden, batch.micro, batch.seq\n",
+        {"model.layers", "model.hidden", "batch.micro", "batch.seq"});
+    row("a batch only", deepspeed, {"--model", "llama-3-8b"}, "not known from these files: batch.micro, batch.seq\n",
+        {"batch.micro", "batch.seq"});
+    row("a model only", trainer, {}, "not known from these files: model.layers, model.hidden\n",
+        {"model.layers", "model.hidden"});
+    row("a name that means nothing here", trainer, {}, "“some/model” is not a model known here",
+        {"model.layers", "model.hidden"});
+    row("GPUs", trainer, {"--model", "llama-3-8b"}, "the number of GPUs is not in these files; 1 taken (--world N)\n",
+        {});
+    row("an equation without a term", deepspeed, {}, "? micro × 1 accumulate × 1 data-parallel = ?, global batch ? ?",
+        {"model.layers", "model.hidden", "batch.micro", "batch.seq"});
+}
+
+void TestCliUnknowns::checkNamesThem()
+{
+    QFETCH(QByteArray, config);
+    QFETCH(QStringList, more);
+    QFETCH(QByteArray, says);
+    QFETCH(QStringList, unknown);
+    write("b.yaml", config);
+    const Outcome outcome = run(QStringList{"check", "b.yaml"} + more);
+    QVERIFY2((outcome.out + outcome.err).contains(says), outcome.out + outcome.err);
+    QCOMPARE(outcome.out.contains("not known from these files"), !unknown.isEmpty());
+    QStringList listed;
+    for (const auto& field : run(QStringList{"check", "b.yaml", "--json"} + more).json()["unknown"]) {
+        listed += QString::fromStdString(field.get<std::string>());
+    }
+    QCOMPARE(listed, unknown);
+}
+
+void TestCliUnknowns::estimateAsksForThem_data()
+{
+    QTest::addColumn<QByteArray>("config");
+    QTest::addColumn<QStringList>("more");
+    QTest::addColumn<QByteArrayList>("asks");
+    QTest::newRow("a model and a batch") << QByteArray(deepspeed) << QStringList()
+                                         << QByteArrayList{"model.layers is not known", "--model PRESET|FILE",
+                                                           "--set batch.micro=VALUE", "--set batch.seq=VALUE"};
+    QTest::newRow("a batch") << QByteArray(deepspeed) << QStringList{"--model", "llama-3-8b"}
+                             << QByteArrayList{"batch.micro is not known", "--set batch.micro=VALUE",
+                                               "--set batch.seq=VALUE"};
+    QTest::newRow("a length") << QByteArray(deepspeed) << QStringList{"--model", "llama-3-8b", "--set", "batch.micro=1"}
+                              << QByteArrayList{"batch.seq is not known", "--set batch.seq=VALUE"};
+    QTest::newRow("a model") << QByteArray(trainer) << QStringList()
+                             << QByteArrayList{"“some/model” is not a model known here", "--model PRESET|FILE"};
+    QTest::newRow("a run for a model file")
+        << QByteArray(llama) << QStringList()
+        << QByteArrayList{"batch.micro is not known", "--set batch.micro=VALUE", "--set batch.seq=VALUE"};
+}
+
+void TestCliUnknowns::estimateAsksForThem()
+{
+    QFETCH(QByteArray, config);
+    QFETCH(QStringList, more);
+    QFETCH(QByteArrayList, asks);
+    write("b.yaml", config);
+    const Outcome outcome = run(QStringList{"estimate", "b.yaml"} + more);
+    QCOMPARE(outcome.code, 2);
+    for (const QByteArray& text : asks) {
+        QVERIFY2((outcome.out + outcome.err).contains(text), text + " in " + outcome.out + outcome.err);
+    }
+    QCOMPARE(outcome.err.contains("--model PRESET"), asks.contains("--model PRESET|FILE"));
+}
+
+void TestCliUnknowns::estimateSaysWhatItTook_data()
+{
+    QTest::addColumn<QStringList>("given");
+    QTest::addColumn<QByteArray>("field");
+    QTest::addColumn<bool>("isAssumed");
+    const auto row = [](const char* name, const QStringList& given, const char* field, bool isAssumed) {
+        QTest::newRow(name) << given << QByteArray(field) << isAssumed;
+    };
+    row("tied embeddings", {}, "model.tied_embeddings", true);
+    row("tied embeddings given", {"--set", "model.tied_embeddings=true"}, "model.tied_embeddings", false);
+    row("the attention's way", {}, "attention.impl", true);
+    row("the attention's way given", {"--set", "attention.impl=flash"}, "attention.impl", false);
+}
+
+void TestCliUnknowns::estimateSaysWhatItTook()
+{
+    QFETCH(QStringList, given);
+    QFETCH(QByteArray, field);
+    QFETCH(bool, isAssumed);
+    const Outcome outcome = run(QStringList{"estimate", "a.yaml", "--instant"} + given);
+    QCOMPARE(outcome.code, 0);
+    const qsizetype table = outcome.out.indexOf("\nAssumed, and what the allocated peak");
+    QCOMPARE(table >= 0 && outcome.out.indexOf(field, table) >= 0, isAssumed);
+    const auto json = run(QStringList{"estimate", "a.yaml", "--instant", "--json"} + given).json();
+    bool isListed = false;
+    for (const auto& assumption : json["assumptions"]) {
+        const bool isThis = assumption["field"].get<std::string>() == field.toStdString();
+        isListed = isListed || isThis;
+        QVERIFY(!isThis || (!assumption["taken"].get<std::string>().empty() && !assumption["alternatives"].empty()));
+    }
+    QCOMPARE(isListed, isAssumed);
+}
+
+QTEST_GUILESS_MAIN(TestCliUnknowns)
+#include "tst_cli_unknowns.moc"
