@@ -296,11 +296,17 @@ const ModelPreset* Catalog::model(std::string_view name) const
     if (const ModelPreset* found = findNamed(models, wanted)) {
         return found;
     }
-    // Fine-tuned releases keep the shape: "Qwen3-4B-Instruct-2507", "llama-2-7b-chat-hf".
-    constexpr std::array<std::string_view, 6> endings{"hf", "2507", "instruct", "thinking", "chat", "base"};
-    for (const std::string_view ending : endings) {
-        if (wanted.ends_with(ending)) {
-            wanted.resize(wanted.size() - ending.size());
+    // Fine-tuned and quantised releases keep the shape: "Qwen3-4B-Instruct-2507", "llama-2-7b-chat-hf",
+    // "Meta-Llama-3.1-8B-bnb-4bit".
+    constexpr std::array<std::string_view, 11> endings{"hf",   "2507", "instruct", "thinking", "chat",   "base",
+                                                       "bf16", "4bit", "nf4",      "bnb",      "unsloth"};
+    for (bool isShorter = true; isShorter;) {
+        isShorter = false;
+        for (const std::string_view ending : endings) {
+            if (wanted.ends_with(ending)) {
+                wanted.resize(wanted.size() - ending.size());
+                isShorter = true;
+            }
         }
     }
     return findNamed(models, wanted);

@@ -72,13 +72,77 @@ std::vector<const Key*> withoutSwitches(std::vector<ConfigEdit>& edits, const Co
     return keys;
 }
 
+/// Later edits of a key take the place of earlier ones.
+void put(std::vector<ConfigEdit>& edits, ConfigEdit edit)
+{
+    const auto pending
+        = std::find_if(edits.begin(), edits.end(), [&](const ConfigEdit& one) { return one.key == edit.key; });
+    if (pending == edits.end()) {
+        edits.push_back(std::move(edit));
+    } else {
+        *pending = std::move(edit);
+    }
+}
+
+/// What makes the variant hold: the first value of each of its conditions, at a key that is there or else the first.
+/// Nothing where it holds already, or where a condition only asks for a key.
+std::vector<ConfigEdit> editsThatHold(const ConfigFormat::Variant& variant, const ConfigDocument& document)
+{
+    std::vector<ConfigEdit> edits;
+    for (const ConfigFormat::Condition& condition : variant.when) {
+        if (settingThatHolds(document, condition) != nullptr) {
+            continue;
+        }
+        const bool isThere = condition.values.empty()
+            && std::any_of(condition.keys.begin(), condition.keys.end(),
+                           [&](const std::string& key) { return hasKey(document, key); });
+        if (isThere) {
+            continue;
+        }
+        const auto stated = std::find_if(condition.keys.begin(), condition.keys.end(),
+                                         [&](const std::string& key) { return document.find(key) != nullptr; });
+        const std::string& key = stated == condition.keys.end() ? condition.keys.front() : *stated;
+        if (condition.values.empty() || !canHold(document, {key, {}})) {
+            return {};
+        }
+        edits.push_back({key, condition.values.front()});
+    }
+    return edits;
+}
+
+/// A value that no key holds may follow from another key: recompute that is only on or off is full.
+bool addImplied(std::vector<ConfigEdit>& edits, const FieldDifference& field, const ConfigDocument& document,
+                const ConfigFormat& format)
+{
+    for (const ConfigFormat::Variant& variant : format.variants) {
+        const bool means = std::any_of(variant.implied.begin(), variant.implied.end(), [&](const Key& implied) {
+            return implied.field == field.key && implied.key == field.after;
+        });
+        const auto needed = means ? editsThatHold(variant, document) : std::vector<ConfigEdit>{};
+        for (const ConfigEdit& edit : needed) {
+            put(edits, edit);
+        }
+        if (!needed.empty()) {
+            return true;
+        }
+    }
+    return false;
+}
+
 Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& field, const ConfigDocument& document,
                      const ConfigFormat& format)
 {
     if (field.after.empty()) {
         return failure(Text{HEADROOM_TR("core", "%1 can be changed but not removed"), {field.key}}, document.name());
     }
+    if (field.key == "recompute.granularity" && field.after == "none" && keysOf(document, format, field.key).empty()) {
+        return addEdit(edits, {"recompute.enabled", field.before, "false"}, document, format);
+    }
     const auto keys = withoutSwitches(edits, document, keysOf(document, format, field.key), field.after);
+    const bool isOfRun = field.key.starts_with("recompute.") || field.key.starts_with("precision.");
+    if (keys.empty() && isOfRun && addImplied(edits, field, document, format)) {
+        return {};
+    }
     const Key* key = keyToWrite(document, keys);
     if (key == nullptr) {
         return failure(
@@ -97,11 +161,7 @@ Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& fiel
             Text{HEADROOM_TR("core", "%1 is the number of items of “%2”; it can't be written"), {field.key, key->key}},
             document.name());
     }
-    if (pending == edits.end()) {
-        edits.push_back(std::move(*edit));
-    } else {
-        *pending = std::move(*edit);
-    }
+    put(edits, std::move(*edit));
     return {};
 }
 

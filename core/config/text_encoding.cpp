@@ -42,7 +42,7 @@ std::optional<Problem> encodingProblem(std::string_view bytes, const std::string
         if ((c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f) {
             return failure(Text{HEADROOM_TR("core", "the file is binary, not text")}, name, line).value();
         }
-        const std::size_t length = utf8Length(bytes.substr(at));
+        const std::size_t length = static_cast<unsigned char>(c) < 0x80 ? 1 : utf8Length(bytes.substr(at));
         if (length == 0) {
             return failure(Text{HEADROOM_TR("core", "the line is not valid UTF-8 text")}, name, line).value();
         }

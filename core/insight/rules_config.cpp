@@ -113,7 +113,9 @@ std::optional<Finding> findingOf(SettingWithoutEffect setting, const TrainingPla
     }
     std::vector<Evidence> evidence;
     for (const ConfigFormat::Condition& condition : setting.where) {
-        evidence.push_back(evidenceOf(plan, condition.keys.front()));
+        if (!fieldText(plan, condition.keys.front()).empty()) {
+            evidence.push_back(evidenceOf(plan, condition.keys.front()));
+        }
     }
     if (setting.reason == Reason::Idle) {
         const std::string& field = setting.where.front().keys.front();

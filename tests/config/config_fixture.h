@@ -6,6 +6,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <QTest>
 
 namespace headroom {
 
@@ -57,6 +58,14 @@ inline QStringList sentences(const std::vector<Problem>& problems)
         result << QString::fromStdString(problem.english());
     }
     return result;
+}
+
+/// "field=value, field=value"; no value: not known.
+inline void compare(const TrainingPlan& plan, const QString& expected)
+{
+    for (const QString& pair : expected.split(", ")) {
+        QCOMPARE(pair.section('=', 0, 0) + "=" + fieldOf(plan, pair.section('=', 0, 0)), pair);
+    }
 }
 
 } // namespace headroom

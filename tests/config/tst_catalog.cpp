@@ -103,23 +103,51 @@ void CatalogTest::publishedCounts_data()
     QTest::addColumn<QString>("id");
     QTest::addColumn<qint64>("parameters");
     // Checkpoint totals, so that a preset cannot pass by being wrong twice.
-    QTest::newRow("GPT-2 small") << "gpt2" << qint64{124'439'808};
-    QTest::newRow("Llama 2 7B") << "llama-2-7b" << qint64{6'738'415'616};
-    QTest::newRow("Llama 3 8B") << "llama-3-8b" << qint64{8'030'261'248};
-    QTest::newRow("Llama 2 70B") << "llama-2-70b" << qint64{68'976'648'192};
-    QTest::newRow("Qwen2.5 7B") << "qwen2.5-7b" << qint64{7'615'616'512};
-    QTest::newRow("Mixtral 8x7B") << "mixtral-8x7b" << qint64{46'702'792'704};
-    QTest::newRow("Qwen2-VL 7B") << "qwen2-vl-7b" << qint64{8'291'375'616};
-    QTest::newRow("Qwen3 235B-A22B") << "qwen3-235b-a22b" << qint64{235'093'634'560};
-    QTest::newRow("Mixtral 8x22B") << "mixtral-8x22b" << qint64{140'620'634'112};
-    QTest::newRow("DeepSeek-V2-Lite") << "deepseek-v2-lite" << qint64{15'706'484'224};
+    const auto row = [](const char* id, qint64 parameters) { QTest::newRow(id) << QString(id) << parameters; };
+    row("gpt2", 124'439'808);
+    row("gpt2-medium", 354'823'168);
+    row("gpt2-large", 774'030'080);
+    row("gpt2-xl", 1'557'611'200);
+    row("llama-2-7b", 6'738'415'616);
+    row("llama-2-13b", 13'015'864'320);
+    row("llama-2-70b", 68'976'648'192);
+    row("llama-3-8b", 8'030'261'248);
+    row("llama-3-70b", 70'553'706'496);
+    row("llama-3.1-8b", 8'030'261'248);
+    row("llama-3.1-70b", 70'553'706'496);
+    row("llama-3.1-405b", 405'853'388'800);
+    row("llama-3.2-1b", 1'235'814'400);
+    row("llama-3.2-3b", 3'212'749'824);
+    row("tiny-llama-1.1b", 1'100'048'384);
+    row("mistral-7b", 7'241'732'096);
+    row("mixtral-8x7b", 46'702'792'704);
+    row("qwen2.5-0.5b", 494'032'768);
+    row("qwen2.5-1.5b", 1'543'714'304);
+    row("qwen2.5-3b", 3'085'938'688);
+    row("qwen2.5-7b", 7'615'616'512);
+    row("qwen2.5-14b", 14'770'033'664);
+    row("qwen2.5-32b", 32'763'876'352);
+    row("qwen2.5-72b", 72'706'203'648);
+    row("qwen3-0.6b", 596'049'920);
+    row("qwen3-1.7b", 1'720'574'976);
+    row("qwen3-4b", 4'022'468'096);
+    row("qwen3-8b", 8'190'735'360);
+    row("qwen3-14b", 14'768'307'200);
+    row("qwen3-32b", 32'762'123'264);
+    row("llava-1.5-7b", 7'063'427'072);
+    row("qwen2-vl-7b", 8'291'375'616);
+    row("qwen2.5-vl-3b", 3'754'622'976);
+    row("qwen2.5-vl-7b", 8'292'166'656);
+    row("qwen3-235b-a22b", 235'093'634'560);
+    row("mixtral-8x22b", 140'620'634'112);
+    row("deepseek-v2-lite", 15'706'484'224);
     // Less the biases that balance the router: 256 in each of 58 layers.
-    QTest::newRow("DeepSeek-V3") << "deepseek-v3" << qint64{671'026'419'200 - 58 * 256};
+    row("deepseek-v3", 671'026'419'200 - 58 * 256);
     // Less 64 sinks and the router's 32 biases in each of 24 layers.
-    QTest::newRow("gpt-oss 20B") << "gpt-oss-20b" << qint64{20'914'757'184 - 24 * (64 + 32)};
-    QTest::newRow("GPT-NeoX 20B") << "gpt-neox-20b" << qint64{20'554'567'680};
-    QTest::newRow("Falcon 40B") << "falcon-40b" << qint64{41'303'293'952};
-    QTest::newRow("Phi-4") << "phi-4" << qint64{14'659'507'200};
+    row("gpt-oss-20b", 20'914'757'184 - 24 * (64 + 32));
+    row("gpt-neox-20b", 20'554'567'680);
+    row("falcon-40b", 41'303'293'952);
+    row("phi-4", 14'659'507'200);
 }
 
 void CatalogTest::publishedCounts()
@@ -142,6 +170,14 @@ void CatalogTest::findsModels_data()
                                       << "llama-3-8b";
     QTest::newRow("Hugging Face name") << "meta-llama/Meta-Llama-3-8B-Instruct"
                                        << "llama-3-8b";
+    QTest::newRow("dated release") << "Qwen/Qwen3-4B-Instruct-2507"
+                                   << "qwen3-4b";
+    QTest::newRow("quantised release") << "hugging-quants/Meta-Llama-3.1-405B-BNB-NF4-BF16"
+                                       << "llama-3.1-405b";
+    QTest::newRow("quantised fine-tuned release") << "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit"
+                                                  << "llama-3.1-8b";
+    QTest::newRow("TinyLlama") << "TinyLlama/TinyLlama-1.1B-Chat-v1.0"
+                               << "tiny-llama-1.1b";
     QTest::newRow("chat model") << "meta-llama/Llama-2-7b-chat-hf"
                                 << "llama-2-7b";
     QTest::newRow("instruct model") << "Qwen/Qwen2.5-7B-Instruct"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_fixture.h"
 #include "config/format_file.h"
+#include "config/open_plan.h"
 
+#include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -21,6 +24,7 @@ private slots:
     void userFormats();
     void brokenFormats_data();
     void brokenFormats();
+    void aDataFileAloneTeachesAFramework();
 };
 
 void TestConfigFormat::builtinFormatsAreUnderstood()
@@ -127,6 +131,59 @@ void TestConfigFormat::brokenFormats()
     const auto format = parseFormat(text.toStdString(), "x.yaml");
     QVERIFY(!format);
     QCOMPARE(QString::fromStdString(format.error().english()), problem);
+}
+
+/// A framework nobody has: one file in the user's folder, and its configs open, say what is odd about them and are
+/// changed to the byte.
+void TestConfigFormat::aDataFileAloneTeachesAFramework()
+{
+    const QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkpath("formats/config"));
+    const auto write = [&](const QString& name, const QByteArray& text) {
+        QFile file(folder.filePath(name));
+        return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+    };
+    QVERIFY(write("formats/config/looper.yaml",
+                  "id: looper\ntitle: Looper YAML\nrecognised_by:\n  - [loop.cut, loop.depth]\n"
+                  "keys:\n  model.layers: [loop.depth]\n  model.hidden: [loop.girth]\n  batch.micro: [loop.cut]\n"
+                  "  parallel.pp: [loop.stages]\n  recompute.enabled: {key: loop.keep_all, as: not}\n"
+                  "  recompute.granularity: [loop.forget]\n"
+                  "products:\n  parallel.world: [\"{loop.boxes} * {loop.cards}\"]\n"
+                  "blocks: [loop]\ndefaults:\n  batch.accum: 3\n"
+                  "files:\n  below: [loop.base]\n"
+                  "no_effect:\n  - when: {loop.magic: }\n    without: {loop.wand: }\n    source: the book\n"));
+    QVERIFY(write("base.yaml", "loop: {cut: 9, depth: 4, girth: 64}\n"));
+    const QByteArray text = "# Looper\nloop:\n  cut: 4   # each\n  depth: 12\n  stages: 2\n  keep_all: no\n"
+                            "  forget: full\n  boxes: 2\n  cards: 8\n  magic: 1\n  base: base.yaml\n  wobble: 1\n";
+    QVERIFY(write("run.yaml", text));
+    const ConfigFormats formats = ConfigFormats::load(folder.path().toStdString());
+    QVERIFY(formats.problems.empty());
+    const auto opened = openConfig(folder.filePath("run.yaml").toStdString(), formats, builtinCatalog());
+    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
+    QCOMPARE(opened->format->id, std::string("looper"));
+    compare(opened->plan,
+            "model.layers=12, model.hidden=64, batch.micro=4, batch.accum=3, parallel.pp=2, parallel.world=16, "
+            "recompute.enabled=true, recompute.granularity=full");
+    QCOMPARE(opened->withoutEffect.size(), std::size_t{1});
+    QCOMPARE(opened->withoutEffect.front().key, std::string("loop.magic"));
+    const bool saysUnknown = sentences(opened->problems).join('\n').contains("“loop.wobble” is not a key");
+    QVERIFY(saysUnknown);
+
+    TrainingPlan after = opened->plan;
+    QVERIFY(setField(after, "batch.micro", "2", {OriginKind::Edited, 0, nullptr}));
+    QVERIFY(setField(after, "recompute.enabled", "false", {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(opened->document, *opened->format, opened->plan, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto changed = opened->document.set(*edits);
+    QVERIFY2(changed, changed ? "" : changed.error().english().c_str());
+    QByteArray expected = text;
+    expected.replace("cut: 4", "cut: 2");
+    const QByteArray bytes = QByteArray::fromStdString(changed->bytes());
+    QCOMPARE(bytes.left(bytes.indexOf("  keep_all")), expected.left(expected.indexOf("  keep_all")));
+    QCOMPARE(bytes.mid(bytes.indexOf("  forget")), expected.mid(expected.indexOf("  forget")));
+    const auto again = openConfig(*changed, formats, builtinCatalog());
+    QVERIFY(again);
+    compare(again->plan, "batch.micro=2, recompute.enabled=false, model.layers=12");
 }
 
 QTEST_APPLESS_MAIN(TestConfigFormat)

@@ -57,6 +57,21 @@ void TestEditsFor::editsSayTheDifference_data()
         "parallel: {pp: 2}\nrecompute: {modules: [mlp, core_attn]}\n");
     row("world beside nodes", "parallel: {pp: 2}\nhardware: {nodes: 1, gpus_per_node: 8}\n", "parallel.world", "16",
         "parallel: {pp: 2}\nhardware: {nodes: 1, gpus_per_node: 8, world_size: 16}\n");
+    // Frameworks that only switch it on or off: all layers, wholly.
+    const char* axolotl = "base_model: a\nmicro_batch_size: 1\n";
+    row("recompute as a switch", axolotl, "recompute.enabled", "true",
+        "base_model: a\nmicro_batch_size: 1\ngradient_checkpointing: true\n");
+    row("full is the switch", axolotl, "recompute.granularity", "full",
+        "base_model: a\nmicro_batch_size: 1\ngradient_checkpointing: true\n");
+    row("none is the switch off", "base_model: a\nmicro_batch_size: 1\ngradient_checkpointing: offload\n",
+        "recompute.granularity", "none", "base_model: a\nmicro_batch_size: 1\ngradient_checkpointing: false\n");
+    row("full is a word", "model: {d_model: 8}\nglobal_train_batch_size: 8\nactivation_checkpointing: null\n",
+        "recompute.granularity", "full",
+        "model: {d_model: 8}\nglobal_train_batch_size: 8\nactivation_checkpointing: whole_layer\n");
+    row("on is a word", "model: {d_model: 8}\nglobal_train_batch_size: 8\n", "recompute.enabled", "true",
+        "model: {d_model: 8}\nglobal_train_batch_size: 8\nactivation_checkpointing: whole_layer\n");
+    row("a recipe that a switch means", "{\"zero_optimization\": {\"stage\": 2}}\n", "precision.recipe", "bf16-mixed",
+        "{\"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}}\n");
     row("same value", "parallel:\n  pp: 2\n", "parallel.pp", "2", "parallel:\n  pp: 2\n");
 }
 

@@ -3,7 +3,6 @@
 #include "config/open_plan.h"
 
 #include <QFileInfo>
-#include <QTemporaryDir>
 #include <QtTest>
 
 using namespace headroom;
@@ -22,20 +21,11 @@ private slots:
     void ownTexts_data();
     void ownTexts();
     void ownSamples();
-    void aDataFileAloneTeachesAFramework();
 };
 
 namespace {
 
 const QString corpusFolder = QStringLiteral(HEADROOM_SHARED "/corpus/configs/");
-
-/// "field=value, field=value"; no value: not known.
-void compare(const TrainingPlan& plan, const QString& expected)
-{
-    for (const QString& pair : expected.split(", ")) {
-        QCOMPARE(pair.section('=', 0, 0) + "=" + fieldOf(plan, pair.section('=', 0, 0)), pair);
-    }
-}
 
 } // namespace
 
@@ -277,6 +267,39 @@ void TestFrameworkConfigs::ownTexts_data()
     row("FlagScale", "a.yaml",
         "system: {tensor_model_parallel_size: 2}\nmodel: {num_layers: 4, hidden_size: 64, num_attention_heads: 4}\n",
         "megatron-wrappers", "model.layers=4, model.ffn=256, parallel.tp=2");
+    row("Primus", "a.yaml",
+        "modules:\n  pre_trainer:\n    framework: megatron\n    overrides:\n      micro_batch_size: 1\n"
+        "      global_batch_size: 8\n      num_layers: 61\n      hidden_size: 7168\n      num_experts: 256\n"
+        "      moe_layer_freq: ([0]*3+[1]*58)\n      moe_router_topk: 8\n      multi_latent_attention: true\n"
+        "      q_lora_rank: 1536\n      kv_lora_rank: 512\n      swiglu: true\n      fp8_format: null\n"
+        "      recompute_granularity: full\n      recompute_method: block\n      recompute_num_layers: 2\n"
+        "      decoder_first_pipeline_num_layers: 4\n      use_precision_aware_optimizer: true\n"
+        "      exp_avg_dtype: bf16\n      untie_embeddings_and_output_weights: true\n",
+        "megatron-wrappers",
+        "model.layers=61, moe.experts=256, moe.topk=8, moe.first_dense_layers=3, mla.q_lora_rank=1536, "
+        "mla.qk_nope_dim=128, model.gated_mlp=true, model.activation=swiglu, precision.fp8=, precision.opt_m=bf16, "
+        "recompute.granularity=full, recompute.method=block, recompute.num_layers=2, parallel.first_stage_layers=4, "
+        "model.tied_embeddings=false");
+    row("images in Megatron", "a.sh",
+        "torchrun --nproc_per_node 8 train.py --language-model-type llama3_8b --vision-model-type siglip \\\n"
+        "  --img-h 448 --img-w 448 --patch-dim 14 --pixel-shuffle --freeze-LM --num-layers 32 --hidden-size 4096 \\\n"
+        "  --ffn-hidden-size 14336 --num-attention-heads 32 --micro-batch-size 1 --recompute-vision\n",
+        "megatron-args",
+        "vision.type=siglip, vision.layers=27, vision.hidden=1152, vision.heads=16, vision.tokens_per_image=256, "
+        "projector.in=4608, projector.hidden=14336, projector.out=4096, frozen.llm=true, frozen.vision=false, "
+        "recompute.vision=true");
+    row("a null is no block", "a.yaml",
+        "base_model: a\nmicro_batch_size: 2\nbatch_size: 8\nfsdp:\nfsdp_config:\ndeepspeed:\nbf16: true\n", "axolotl",
+        "shard.fsdp=false, precision.recipe=bf16-pure, batch.accum=4");
+    row("NeMo in 16 bits", "a.yaml",
+        "trainer: {precision: 16, num_nodes: 1, devices: 8}\nmodel: {micro_batch_size: 1, global_batch_size: 8, "
+        "megatron_amp_O2: true, fp8: true}\n",
+        "nemo1", "precision.recipe=megatron-fp16, precision.autocast=false, precision.fp8=delayed");
+    row("DeepSpeed without fp32", "a.json",
+        "{\"train_micro_batch_size_per_gpu\": 2, \"bf16\": {\"enabled\": true, \"bf16_master_weights_and_grads\": true,"
+        " \"bf16_optimizer_states\": true}}\n",
+        "deepspeed-json",
+        "precision.recipe=bf16-mixed, precision.master=bf16, precision.grads=bf16, precision.opt_v=bf16");
     row("verl", "a.yaml",
         "actor_rollout_ref:\n  actor: {ppo_mini_batch_size: 64, megatron: {tensor_model_parallel_size: 4}}\n"
         "trainer: {nnodes: 2, n_gpus_per_node: 8}\n",
@@ -319,59 +342,6 @@ void TestFrameworkConfigs::ownSamples()
             "batch.seq=2048, batch.micro=2, batch.accum=4, parallel.tp=2, parallel.pp=2, parallel.sp=true, "
             "shard.zero_stage=1, precision.recipe=bf16-mixed, recompute.enabled=false, attention.impl=flash, "
             "model.ffn=11008"); // 4096 · 8 / 3, rounded up to a multiple of 256
-}
-
-/// A framework nobody has: one file in the user's folder, and its configs open, say what is odd about them and are
-/// changed to the byte.
-void TestFrameworkConfigs::aDataFileAloneTeachesAFramework()
-{
-    const QTemporaryDir folder;
-    QVERIFY(QDir(folder.path()).mkpath("formats/config"));
-    const auto write = [&](const QString& name, const QByteArray& text) {
-        QFile file(folder.filePath(name));
-        return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
-    };
-    QVERIFY(write("formats/config/looper.yaml",
-                  "id: looper\ntitle: Looper YAML\nrecognised_by:\n  - [loop.cut, loop.depth]\n"
-                  "keys:\n  model.layers: [loop.depth]\n  model.hidden: [loop.girth]\n  batch.micro: [loop.cut]\n"
-                  "  parallel.pp: [loop.stages]\n  recompute.enabled: {key: loop.keep_all, as: not}\n"
-                  "  recompute.granularity: [loop.forget]\n"
-                  "products:\n  parallel.world: [\"{loop.boxes} * {loop.cards}\"]\n"
-                  "blocks: [loop]\ndefaults:\n  batch.accum: 3\n"
-                  "files:\n  below: [loop.base]\n"
-                  "no_effect:\n  - when: {loop.magic: }\n    without: {loop.wand: }\n    source: the book\n"));
-    QVERIFY(write("base.yaml", "loop: {cut: 9, depth: 4, girth: 64}\n"));
-    const QByteArray text = "# Looper\nloop:\n  cut: 4   # each\n  depth: 12\n  stages: 2\n  keep_all: no\n"
-                            "  forget: full\n  boxes: 2\n  cards: 8\n  magic: 1\n  base: base.yaml\n  wobble: 1\n";
-    QVERIFY(write("run.yaml", text));
-    const ConfigFormats formats = ConfigFormats::load(folder.path().toStdString());
-    QVERIFY(formats.problems.empty());
-    const auto opened = openConfig(folder.filePath("run.yaml").toStdString(), formats, builtinCatalog());
-    QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
-    QCOMPARE(opened->format->id, std::string("looper"));
-    compare(opened->plan,
-            "model.layers=12, model.hidden=64, batch.micro=4, batch.accum=3, parallel.pp=2, parallel.world=16, "
-            "recompute.enabled=true, recompute.granularity=full");
-    QCOMPARE(opened->withoutEffect.size(), std::size_t{1});
-    QCOMPARE(opened->withoutEffect.front().key, std::string("loop.magic"));
-    const bool saysUnknown = sentences(opened->problems).join('\n').contains("“loop.wobble” is not a key");
-    QVERIFY(saysUnknown);
-
-    TrainingPlan after = opened->plan;
-    QVERIFY(setField(after, "batch.micro", "2", {OriginKind::Edited, 0, nullptr}));
-    QVERIFY(setField(after, "recompute.enabled", "false", {OriginKind::Edited, 0, nullptr}));
-    const auto edits = editsFor(opened->document, *opened->format, opened->plan, after);
-    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
-    const auto changed = opened->document.set(*edits);
-    QVERIFY2(changed, changed ? "" : changed.error().english().c_str());
-    QByteArray expected = text;
-    expected.replace("cut: 4", "cut: 2");
-    const QByteArray bytes = QByteArray::fromStdString(changed->bytes());
-    QCOMPARE(bytes.left(bytes.indexOf("  keep_all")), expected.left(expected.indexOf("  keep_all")));
-    QCOMPARE(bytes.mid(bytes.indexOf("  forget")), expected.mid(expected.indexOf("  forget")));
-    const auto again = openConfig(*changed, formats, builtinCatalog());
-    QVERIFY(again);
-    compare(again->plan, "batch.micro=2, recompute.enabled=false, model.layers=12");
 }
 
 QTEST_APPLESS_MAIN(TestFrameworkConfigs)

@@ -121,6 +121,13 @@ void addExperts()
            {14'315'784'192, 1});
     addRow("deepseek_v2", "@deepseek-v2-lite", {15'706'484'224});
     addRow("deepseek_v3", "@deepseek-v3", {671'026'419'200 - 58 * 256});
+    addRow("deepseek_v32",
+           likeLlama("deepseek_v32", 7168, 18432, 61, 128, 128, 129280,
+                     R"("moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
+                        "num_experts_per_tok": 8, "first_k_dense_replace": 3, "q_lora_rank": 1536,
+                        "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+                        "index_n_heads": 64, "index_head_dim": 128)"),
+           {0, 0, "index_n_heads"});
     // DeepSeek V3 with fewer heads, more experts and a first layer without any: 61 layers of 7168.
     addRow("kimi_k2",
            likeLlama("kimi_k2", 7168, 18432, 61, 64, 64, 163840,

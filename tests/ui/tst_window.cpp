@@ -3,6 +3,7 @@
 #include "charts/stages_chart.h"
 #include "charts/timeline_chart.h"
 #include "panels/diff_panel.h"
+#include "panels/diff_view.h"
 #include "panels/finding_card.h"
 #include "panels/findings_panel.h"
 #include "panels/formula_panel.h"
@@ -29,6 +30,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTabWidget>
 #include <QTableView>
 #include <QToolButton>
@@ -262,9 +264,13 @@ void WindowTest::tabsShowTheirContents()
     QVERIFY(workbench().formula()->view()->model()->rowCount() > 0);
 
     workspace().turnKnob(Knob::MicroBatch, 1);
-    QTRY_COMPARE(workbench().diff()->changedLines(), 2);
+    QTRY_COMPARE(workbench().diff()->changedLines(), 1);
     QCOMPARE(workbench().tabs()->tabText(workbench().tabs()->indexOf(workbench().diff())),
-             QStringLiteral("Config diff 2"));
+             QStringLiteral("Config diff 1"));
+    const DiffView* diff = workbench().diff()->view();
+    const int added = diff->toPlainText().split(u'\n').indexOf(QRegularExpression(QStringLiteral("^ *\\d+ \\+ .*")));
+    QVERIFY2(diff->reasonAt(added).startsWith(QStringLiteral("Micro-batch size ")), qPrintable(diff->reasonAt(added)));
+    QCOMPARE(diff->reasonAt(added - 1), QString());
 }
 
 void WindowTest::logIsSearched()

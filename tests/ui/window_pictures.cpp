@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE]: every tab of the window with a sample open, as it
-// comes and enlarged, and the dialog of exports, to be looked at.
+// window_pictures FOLDER [light|dark] [WIDTHxHEIGHT] [LANGUAGE] [FILE…]: every tab of the window with a sample open, as
+// it comes and enlarged, and the dialogs of exports and models, to be looked at; with files, the window, the plan, a
+// change of it and its exports for each of them instead.
 #include "dialogs/export_as_dialog.h"
+#include "dialogs/model_dialog.h"
 #include "panels/compare_panel.h"
+#include "panels/diff_panel.h"
+#include "panels/plan_panel.h"
 #include "theme/theme.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
@@ -70,6 +74,36 @@ void takeComparisons(MainWindow& window, const QDir& folder, const QString& kind
     take("history");
 }
 
+/// What somebody sees who opens this file and halves its micro-batch, or sets one.
+void takeFile(QSize size, const QDir& folder, const QString& path)
+{
+    MainWindow window(Library::load(), {});
+    window.resize(size);
+    window.show();
+    const QString name = QFileInfo(path).fileName();
+    const auto take = [&](const char* what) {
+        QTest::qWait(500);
+        window.grab().save(folder.filePath(name + u'-' + QString::fromLatin1(what) + QStringLiteral(".png")));
+    };
+    window.files().openPaths({path});
+    (void)QTest::qWaitFor([&] { return window.workspace().config() != nullptr; }, 5000);
+    take("window");
+    window.actions()[Command::EnlargeDetails]->trigger();
+    QTabWidget& tabs = *window.workbench().tabs();
+    tabs.setCurrentWidget(window.workbench().planValues());
+    take("plan");
+    const std::int64_t micro = window.workspace().plan().batch.micro.valueOr(2);
+    window.workspace().edit({{"batch.micro", std::to_string(micro > 1 ? micro / 2 : 2)}}, QStringLiteral("micro"));
+    tabs.setCurrentWidget(window.workbench().diff());
+    take("diff");
+    window.actions()[Command::EnlargeDetails]->trigger();
+    ExportAsDialog dialog(window.workspace());
+    dialog.show();
+    QTest::qWait(300);
+    dialog.grab().save(folder.filePath(name + QStringLiteral("-export.png")));
+    window.workspace().undoStack().clear(); // nothing to be asked for on closing
+}
+
 } // namespace
 
 int main(int argc, char** argv)
@@ -82,8 +116,15 @@ int main(int argc, char** argv)
     const QStringList size = arguments.value(3, QStringLiteral("1280x800")).split(u'x');
     useLanguage(application, arguments.value(4, QStringLiteral("en")));
     applyTheme(application, isDark ? ThemeChoice::Dark : ThemeChoice::Light);
+    const QSize shown(size.value(0).toInt(), size.value(1).toInt());
+    if (const QStringList files = arguments.mid(5); !files.isEmpty()) {
+        for (const QString& file : files) {
+            takeFile(shown, folder, file);
+        }
+        return 0;
+    }
     MainWindow window(Library::load(), {});
-    window.resize(size.value(0).toInt(), size.value(1).toInt());
+    window.resize(shown);
     window.show();
     const QDir samples(QStringLiteral(HEADROOM_SAMPLES));
     window.files().openPaths({samples.filePath(QStringLiteral("llama3-8b-oom.log")),
@@ -112,5 +153,9 @@ int main(int argc, char** argv)
         QTest::qWait(200);
         dialog.grab().save(folder.filePath(QStringLiteral("export%1.png").arg(i)));
     }
+    ModelDialog models(window.workspace().library().catalog);
+    models.show();
+    QTest::qWait(200);
+    models.grab().save(folder.filePath(QStringLiteral("models.png")));
     return 0;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dialogs/export_dialog.h"
 
+#include "panels/diff_panel.h"
 #include "panels/diff_view.h"
 #include "panels/styled.h"
 #include "workspace/config_export.h"
+#include "workspace/library.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
@@ -56,6 +58,7 @@ ExportDialog::ExportDialog(Workspace& workspace, QWidget* parent)
         const auto adjusted = workspace.adjustedConfig();
         if (adjusted) {
             m_diff->setTexts(config->opened.document.bytes(), adjusted->bytes());
+            m_diff->setReasons(reasonsOf(*config, *adjusted, workspace.library().catalog));
         } else {
             m_refusal = translated(adjusted.error());
         }

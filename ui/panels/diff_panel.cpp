@@ -2,9 +2,13 @@
 #include "panels/diff_panel.h"
 
 #include "config/line_diff.h"
+#include "config/read_plan.h"
 #include "panels/diff_view.h"
 #include "panels/styled.h"
+#include "plan/fields.h"
 #include "workspace/config_export.h"
+#include "workspace/knob_text.h"
+#include "workspace/library.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
@@ -18,7 +22,41 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace headroom {
+
+namespace {
+
+QString titleOf(const std::string& field)
+{
+    const auto* const knob
+        = std::find_if(allKnobs.begin(), allKnobs.end(), [&](Knob each) { return knobField(each) == field; });
+    return knob == allKnobs.end() ? toQString(field) : knobTitle(*knob);
+}
+
+} // namespace
+
+std::map<std::int64_t, QString> reasonsOf(const LoadedConfig& config, const ConfigDocument& adjusted,
+                                          const Catalog& catalog)
+{
+    std::map<std::int64_t, QString> reasons;
+    const ConfigFormat& format = *config.opened.format;
+    const TrainingPlan before = readPlan(config.opened.document, format, catalog).plan;
+    const TrainingPlan after = readPlan(adjusted, format, catalog).plan;
+    for (const FieldDifference& field : difference(before, after)) {
+        const Origin origin = fieldOrigin(after, field.key);
+        if (origin.kind != OriginKind::ConfigFile || origin.line <= 0) {
+            continue;
+        }
+        QString& reason = reasons[origin.line];
+        reason += (reason.isEmpty() ? QString() : QStringLiteral(", "))
+            + QStringLiteral("%1 %2 → %3")
+                  .arg(titleOf(field.key), field.before.empty() ? QStringLiteral("–") : toQString(field.before),
+                       toQString(field.after));
+    }
+    return reasons;
+}
 
 DiffPanel::DiffPanel(Workspace& workspace, QWidget* parent)
     : QWidget(parent)
@@ -81,6 +119,8 @@ void DiffPanel::refresh()
     const auto adjusted = m_workspace.adjustedConfig();
     const std::string& before = config->opened.document.bytes();
     m_view->setTexts(before, adjusted ? adjusted->bytes() : before);
+    m_view->setReasons(adjusted ? reasonsOf(*config, *adjusted, m_workspace.library().catalog)
+                                : std::map<std::int64_t, QString>{});
     if (!adjusted) {
         m_empty->setText(tr("These changes cannot be written to the config: %1").arg(translated(adjusted.error())));
     } else {

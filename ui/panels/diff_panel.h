@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "config/catalog.h"
+#include "config/config_document.h"
+
 #include <QWidget>
+
+#include <cstdint>
+#include <map>
 
 class QLabel;
 class QPushButton;
@@ -12,6 +18,11 @@ namespace headroom {
 
 class DiffView;
 class Workspace;
+struct LoadedConfig;
+
+/// What each line of the adjusted file says that the file did not say before, by the plans that are read from the two.
+[[nodiscard]] std::map<std::int64_t, QString> reasonsOf(const LoadedConfig& config, const ConfigDocument& adjusted,
+                                                        const Catalog& catalog);
 
 /// What the edits change in the config file.
 class DiffPanel : public QWidget

@@ -7,6 +7,8 @@
 
 #include <QEvent>
 #include <QFontDatabase>
+#include <QPaintEvent>
+#include <QPainter>
 #include <QTextBlock>
 
 #include <algorithm>
@@ -41,6 +43,21 @@ QChar signOf(DiffKind kind)
         break;
     }
     return QLatin1Char(' ');
+}
+
+/// Removed lines are taken for those that stand in their place.
+int countChanges(const std::vector<DiffLine>& lines)
+{
+    int changed = 0, removed = 0, added = 0;
+    for (const DiffLine& line : lines) {
+        removed += line.kind == DiffKind::Removed ? 1 : 0;
+        added += line.kind == DiffKind::Added ? 1 : 0;
+        if (line.kind == DiffKind::Same) {
+            changed += std::max(removed, added);
+            removed = added = 0;
+        }
+    }
+    return changed + std::max(removed, added);
 }
 
 /// Whether each line is a change or stands near one.
@@ -83,6 +100,21 @@ void DiffView::setTexts(std::string before, std::string after)
     rebuild();
 }
 
+void DiffView::setReasons(std::map<std::int64_t, QString> reasons)
+{
+    if (reasons != m_reasons) {
+        m_reasons = std::move(reasons);
+        viewport()->update();
+    }
+}
+
+QString DiffView::reasonAt(int shownLine) const
+{
+    const auto line = static_cast<std::size_t>(shownLine);
+    const auto found = line < m_added.size() ? m_reasons.find(m_added[line]) : m_reasons.end();
+    return found == m_reasons.end() ? QString() : found->second;
+}
+
 void DiffView::setWholeFile(bool whole)
 {
     if (whole != m_isWhole) {
@@ -97,13 +129,14 @@ void DiffView::rebuild()
     const std::vector<bool> isNear = nearChanges(lines);
     QStringList shown;
     m_marks.clear();
-    m_changed = 0;
+    m_added.clear();
+    m_changed = countChanges(lines);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        m_changed += lines[i].kind != DiffKind::Same ? 1 : 0;
         if (!m_isWhole && !isNear[i]) {
             if (!m_marks.empty() && m_marks.back() != Mark::Gap) {
                 shown.append(QString(numberWidth, QLatin1Char(' ')) + QStringLiteral("   ⋯"));
                 m_marks.push_back(Mark::Gap);
+                m_added.push_back(0);
             }
             continue;
         }
@@ -112,9 +145,11 @@ void DiffView::rebuild()
                      + plainLine(lines[i].text));
         const Mark changed = lines[i].kind == DiffKind::Removed ? Mark::Removed : Mark::Added;
         m_marks.push_back(lines[i].kind != DiffKind::Same ? changed : Mark::None);
+        m_added.push_back(lines[i].kind == DiffKind::Added ? lines[i].after : 0);
     }
     if (!m_marks.empty() && m_marks.back() == Mark::Gap) {
         m_marks.pop_back();
+        m_added.pop_back();
         shown.removeLast();
     }
     setPlainText(shown.join(QLatin1Char('\n')));
@@ -146,6 +181,26 @@ void DiffView::colour()
         selections.append(text);
     }
     setExtraSelections(selections);
+}
+
+/// The reasons are no part of the text, which is selected and copied.
+void DiffView::paintEvent(QPaintEvent* event)
+{
+    QPlainTextEdit::paintEvent(event);
+    QPainter painter(viewport());
+    painter.setPen(Theme::current().mutedText);
+    const QFontMetricsF metrics(font());
+    const qreal gap = 3 * metrics.averageCharWidth();
+    for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+        const QRectF place = blockBoundingGeometry(block).translated(contentOffset());
+        if (place.top() > event->rect().bottom()) {
+            break;
+        }
+        if (const QString reason = reasonAt(block.blockNumber()); !reason.isEmpty()) {
+            const qreal begin = place.left() + document()->documentMargin() + metrics.horizontalAdvance(block.text());
+            painter.drawText(QPointF(begin + gap, place.top() + metrics.ascent()), reason);
+        }
+    }
 }
 
 void DiffView::changeEvent(QEvent* event)

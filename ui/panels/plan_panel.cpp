@@ -75,9 +75,10 @@ PlanPanel::PlanPanel(Workspace& workspace, QWidget* parent)
     m_view->setAccessibleName(tr("Values of the plan"));
     m_view->header()->setStretchLastSection(true);
     const int character = fontMetrics().averageCharWidth();
-    m_view->setColumnWidth(PlanModel::Name, character * 34);
-    m_view->setColumnWidth(PlanModel::Value, character * 28);
-    m_view->setColumnWidth(PlanModel::InEffect, character * 24);
+    m_view->setColumnWidth(PlanModel::Name, character * 32);
+    m_view->setColumnWidth(PlanModel::Value, character * 20);
+    m_view->setColumnWidth(PlanModel::InEffect, character * 15);
+    m_view->setTextElideMode(Qt::ElideMiddle); // a place keeps its line
     makeCopyable(*m_view);
     m_search->setObjectName(QStringLiteral("planSearch"));
     m_search->setPlaceholderText(tr("Search name, value or origin"));

@@ -233,7 +233,7 @@ QString Workspace::obstacle() const
         return {};
     }
     if (!plan().model.layers.isKnown()) {
-        return tr("the config names no model; choose one");
+        return tr("the model is not known; choose one");
     }
     const std::vector<std::string_view> missing = missingInputs(plan());
     return missing.empty() ? translated(m_obstacle) : askingText(missing);
