@@ -38,18 +38,19 @@ void TestCliUnknowns::checkNamesThem_data()
                         const QStringList& unknown) {
         QTest::newRow(name) << QByteArray(config) << more << QByteArray(says) << unknown;
     };
-    row("all of it", deepspeed, {}, "not known from these files: model.layers, model.hidden, batch.micro, batch.seq\n",
-        {"model.layers", "model.hidden", "batch.micro", "batch.seq"});
+    row("all of it", deepspeed, {},
+        "not known from these files: model.layers, model.hidden, model.vocab, batch.micro, batch.seq\n",
+        {"model.layers", "model.hidden", "model.vocab", "batch.micro", "batch.seq"});
     row("a batch only", deepspeed, {"--model", "llama-3-8b"}, "not known from these files: batch.micro, batch.seq\n",
         {"batch.micro", "batch.seq"});
-    row("a model only", trainer, {}, "not known from these files: model.layers, model.hidden\n",
-        {"model.layers", "model.hidden"});
+    row("a model only", trainer, {}, "not known from these files: model.layers, model.hidden, model.vocab\n",
+        {"model.layers", "model.hidden", "model.vocab"});
     row("a name that means nothing here", trainer, {}, "“some/model” is not a model known here",
-        {"model.layers", "model.hidden"});
+        {"model.layers", "model.hidden", "model.vocab"});
     row("GPUs", trainer, {"--model", "llama-3-8b"}, "the number of GPUs is not in these files; 1 taken (--world N)\n",
         {});
     row("an equation without a term", deepspeed, {}, "? micro × 1 accumulate × 1 data-parallel = ?, global batch ? ?",
-        {"model.layers", "model.hidden", "batch.micro", "batch.seq"});
+        {"model.layers", "model.hidden", "model.vocab", "batch.micro", "batch.seq"});
 }
 
 void TestCliUnknowns::checkNamesThem()
@@ -63,7 +64,8 @@ void TestCliUnknowns::checkNamesThem()
     QVERIFY2((outcome.out + outcome.err).contains(says), outcome.out + outcome.err);
     QCOMPARE(outcome.out.contains("not known from these files"), !unknown.isEmpty());
     QStringList listed;
-    for (const auto& field : run(QStringList{"check", "b.yaml", "--json"} + more).json()["unknown"]) {
+    const auto json = run(QStringList{"check", "b.yaml", "--json"} + more).json();
+    for (const auto& field : json["unknown"]) {
         listed += QString::fromStdString(field.get<std::string>());
     }
     QCOMPARE(listed, unknown);
@@ -113,8 +115,11 @@ void TestCliUnknowns::estimateSaysWhatItTook_data()
     };
     row("tied embeddings", {}, "model.tied_embeddings", true);
     row("tied embeddings given", {"--set", "model.tied_embeddings=true"}, "model.tied_embeddings", false);
-    row("the attention's way", {}, "attention.impl", true);
-    row("the attention's way given", {"--set", "attention.impl=flash"}, "attention.impl", false);
+    row("the data types", {}, "precision.recipe", true);
+    row("the data types given", {"--set", "precision.recipe=bf16-mixed"}, "precision.recipe", false);
+    row("the width of the MLP", {}, "model.ffn", true);
+    row("the width of the MLP given", {"--set", "model.ffn=4096", "--set", "model.gated_mlp=false"}, "model.ffn",
+        false);
 }
 
 void TestCliUnknowns::estimateSaysWhatItTook()

@@ -196,6 +196,13 @@ void WorkspaceTest::modelAndGpuOfTheUserAreNotExported()
     // The layers stand in the file, so they follow; vocabulary and GPU do not.
     QCOMPARE(QByteArray::fromStdString(adjusted->bytes()),
              QByteArray("model:\n  layers: 12\n  hidden: 1024\ntrain:\n  micro_batch_size: 1 # b\n"));
+    QCOMPARE(unwrittenFields(config, original, *draft), std::vector<std::string>{"model.vocab"});
+    // What the run does has its place in the file, though nothing stood there.
+    auto other = withEdits(original, original, {{"optimizer.name", "sgd"}});
+    QVERIFY(other.has_value());
+    const auto written = adjustedConfig(config, original, *other);
+    QVERIFY2(written.has_value(), written ? "" : written.error().english().c_str());
+    QCOMPARE(QByteArray::fromStdString(written->bytes()), text + "optimizer: sgd\n");
 }
 
 void WorkspaceTest::verdicts_data()

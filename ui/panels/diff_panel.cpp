@@ -16,6 +16,7 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QStackedWidget>
@@ -33,6 +34,16 @@ QString titleOf(const std::string& field)
     const auto* const knob
         = std::find_if(allKnobs.begin(), allKnobs.end(), [&](Knob each) { return knobField(each) == field; });
     return knob == allKnobs.end() ? toQString(field) : knobTitle(*knob);
+}
+
+/// Changed values that this file is not the place for.
+QString unwrittenText(const Workspace& workspace, const LoadedConfig& config)
+{
+    QStringList names;
+    for (const std::string& field : unwrittenFields(config, workspace.original().plan, workspace.plan())) {
+        names.append(titleOf(field));
+    }
+    return QLocale().createSeparatedList(names);
 }
 
 } // namespace
@@ -118,6 +129,7 @@ void DiffPanel::refresh()
     }
     const auto adjusted = m_workspace.adjustedConfig();
     const std::string& before = config->opened.document.bytes();
+    const QString unwritten = unwrittenText(m_workspace, *config);
     m_view->setTexts(before, adjusted ? adjusted->bytes() : before);
     m_view->setReasons(adjusted ? reasonsOf(*config, *adjusted, m_workspace.library().catalog)
                                 : std::map<std::int64_t, QString>{});
@@ -125,12 +137,15 @@ void DiffPanel::refresh()
         m_empty->setText(tr("These changes cannot be written to the config: %1").arg(translated(adjusted.error())));
     } else {
         m_empty->setText(
-            tr("Nothing changed. Turn a knob to see here what it does to %1.").arg(fileName(config->path)));
+            unwritten.isEmpty()
+                ? tr("Nothing changed. Turn a knob to see here what it does to %1.").arg(fileName(config->path))
+                : tr("%1 does not say %2, so there is nothing to write.").arg(fileName(config->path), unwritten));
     }
     const bool hasText = adjusted && (m_view->changedLines() > 0 || m_view->isWholeFile());
     m_stack->setCurrentWidget(hasText ? m_page : static_cast<QWidget*>(m_empty));
     m_summary->setText(tr("%1, %n changed line(s); everything else stays to the byte", nullptr, m_view->changedLines())
-                           .arg(fileName(config->path)));
+                           .arg(fileName(config->path))
+                       + (unwritten.isEmpty() ? QString() : u' ' + tr("Not written: %1").arg(unwritten)));
     emit changed();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/config_export.h"
 
+#include "config/format_keys.h"
 #include "config/read_plan.h"
 #include "plan/fields.h"
 
@@ -20,7 +21,14 @@ bool isExported(const FieldDifference& field, const LoadedConfig& config, const 
         return true;
     }
     const Origin origin = fieldOrigin(original, field.key);
-    return origin.kind == OriginKind::ConfigFile && origin.source && *origin.source == config.opened.document.name();
+    if (origin.kind == OriginKind::ConfigFile && origin.source) {
+        return *origin.source == config.opened.document.name();
+    }
+    constexpr std::array<std::string_view, 5> whereThereIsAKey{"optimizer.", "precision.", "shard.", "attention.",
+                                                               "lora."};
+    return std::any_of(whereThereIsAKey.begin(), whereThereIsAKey.end(),
+                       [&](std::string_view prefix) { return field.key.starts_with(prefix); })
+        && !keysOf(config.opened.document, *config.opened.format, field.key).empty();
 }
 
 } // namespace
@@ -45,6 +53,18 @@ Result<ConfigDocument> adjustedConfig(const LoadedConfig& config, const Training
         return config.opened.document;
     }
     return config.opened.document.set(*edits);
+}
+
+std::vector<std::string> unwrittenFields(const LoadedConfig& config, const TrainingPlan& original,
+                                         const TrainingPlan& draft)
+{
+    std::vector<std::string> fields;
+    for (FieldDifference& field : difference(original, draft)) {
+        if (!field.key.starts_with("hardware.") && !isExported(field, config, original)) {
+            fields.push_back(std::move(field.key));
+        }
+    }
+    return fields;
 }
 
 bool changedOnDisk(const LoadedConfig& config)

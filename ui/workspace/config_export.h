@@ -3,13 +3,21 @@
 
 #include "workspace/open_files.h"
 
+#include <string>
+#include <vector>
+
 namespace headroom {
 
 /// The config with the values in which `draft` differs from `original`, every other byte as it was. The batch, the
-/// split, recompute and what is frozen are written even where the file was silent; a model or GPU that the file does
-/// not state stays the user's own choice of view and is not written.
+/// split, recompute and what is frozen are written even where the file was silent, and so are optimizer, precision,
+/// sharding, attention and adapters where the format has a key for them; a model or GPU that the file does not state
+/// stays the user's own choice of view and is not written.
 [[nodiscard]] Result<ConfigDocument> adjustedConfig(const LoadedConfig& config, const TrainingPlan& original,
                                                     const TrainingPlan& draft);
+
+/// Fields, the GPU's apart, in which the draft differs without the adjusted config saying so.
+[[nodiscard]] std::vector<std::string> unwrittenFields(const LoadedConfig& config, const TrainingPlan& original,
+                                                       const TrainingPlan& draft);
 
 /// The file no longer holds the bytes that were opened, or is gone.
 [[nodiscard]] bool changedOnDisk(const LoadedConfig& config);
