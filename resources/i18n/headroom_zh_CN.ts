@@ -962,6 +962,14 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>GPUs that share the experts of every layer. It must divide their number.</source>
         <translation>分担每层专家的 GPU 数。它必须整除专家数。</translation>
     </message>
+    <message>
+        <source>set %1 on the left</source>
+        <translation>请在左侧设置 %1</translation>
+    </message>
+    <message>
+        <source>set %1 in the tab Plan</source>
+        <translation>请在“方案”选项卡中设置 %1</translation>
+    </message>
 </context>
 <context>
     <name>Verdict</name>
@@ -3820,6 +3828,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>a gradient buffer in 16 bits of the %1 parameters the log names</source>
         <translation>日志所列 %1 个参数的 16 位梯度缓冲区</translation>
     </message>
+    <message>
+        <source>“%1” is not a model known here; its sizes are in its config.json</source>
+        <translation>此处不认识模型“%1”；它的各项大小在它的 config.json 中</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -4200,6 +4212,14 @@ and what it did to memory and speed.</source>
             <numerusform>%1，改动 %n 行；其余部分逐字节不变</numerusform>
         </translation>
     </message>
+    <message>
+        <source>%1 does not say %2, so there is nothing to write.</source>
+        <translation>%1 没有说明 %2，因此没有可写入的内容。</translation>
+    </message>
+    <message>
+        <source>Not written: %1</source>
+        <translation>未写入：%1</translation>
+    </message>
 </context>
 <context>
     <name>headroom::DiffView</name>
@@ -4481,6 +4501,14 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Findings</source>
         <translation>诊断</translation>
+    </message>
+    <message>
+        <source>Nothing to find fault with.</source>
+        <translation>没有发现问题。</translation>
+    </message>
+    <message>
+        <source>Findings come with an estimate or a log.</source>
+        <translation>有了估算或日志之后才有诊断结果。</translation>
     </message>
 </context>
 <context>
@@ -6274,12 +6302,12 @@ Open a config, or choose a model.</source>
         <translation>容量 %1</translation>
     </message>
     <message>
-        <source>the config names no model; choose one</source>
-        <translation>配置中没有模型；请选择一个</translation>
-    </message>
-    <message>
         <source>k is set by hand, and the recipe knows no single tensors</source>
         <translation>k 是手动设定的，而公式并不区分单个张量</translation>
+    </message>
+    <message>
+        <source>the model is not known; choose one</source>
+        <translation>模型未知；请选择一个</translation>
     </message>
 </context>
 <context>
