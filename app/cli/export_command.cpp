@@ -95,7 +95,7 @@ int run(const Options& options)
         return fail(inputs.error());
     }
     printProblems(inputs->problems);
-    const std::string heading = exportHeading(options.plan.configs.front());
+    const std::string heading = exportHeading(nameOf(options.plan));
     const auto exported = exportPlan(inputs->plan, **format, knowledge.catalog, "config", heading);
     return exported ? write(options, *exported, **format) : fail(exported.error());
 }

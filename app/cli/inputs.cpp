@@ -188,7 +188,7 @@ std::string fieldOf(std::string_view key, const ConfigFormats& formats)
 
 void addPlanOptions(CLI::App& command, PlanOptions& options)
 {
-    command.add_option("CONFIG", options.configs, "config files, later ones win")->required();
+    command.add_option("CONFIG", options.configs, "config files, later ones win; --model alone will do");
     command.add_option("--model", options.model, "model preset or file (an HF config.json)");
     command
         .add_option("--set", options.settings,
@@ -211,6 +211,11 @@ void addPlanOptions(CLI::App& command, PlanOptions& options)
         ->excludes(logs);
 }
 
+std::string nameOf(const PlanOptions& options)
+{
+    return options.configs.empty() ? options.model : options.configs.front();
+}
+
 std::vector<std::string> lackingOf(const Inputs& inputs)
 {
     std::vector<const ConfigFormat*> formats;
@@ -222,6 +227,9 @@ std::vector<std::string> lackingOf(const Inputs& inputs)
 
 Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge)
 {
+    if (options.configs.empty() && options.model.empty()) {
+        return failure(Text{HEADROOM_TR("core", "no config is given, and no model with --model")});
+    }
     Inputs inputs;
     inputs.problems = knowledge.formats.problems;
     inputs.problems.insert(inputs.problems.end(), knowledge.catalog.problems.begin(), knowledge.catalog.problems.end());

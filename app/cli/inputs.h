@@ -29,6 +29,9 @@ struct PlanOptions
     std::string calibration; ///< one that was saved: name or file
 };
 
+/// What the plan is called after: its first file, or its model.
+[[nodiscard]] std::string nameOf(const PlanOptions& options);
+
 /// The folder with the user's own formats, models and GPUs: $XDG_CONFIG_HOME/headroom or ~/.config/headroom.
 [[nodiscard]] std::filesystem::path userFolder();
 

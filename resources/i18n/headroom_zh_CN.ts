@@ -6005,6 +6005,10 @@ Open a config, or choose a model.</source>
         <source>No longer there:</source>
         <translation>已不存在：</translation>
     </message>
+    <message>
+        <source>Or start from a model…</source>
+        <translation>或从一个模型开始…</translation>
+    </message>
 </context>
 <context>
     <name>headroom::TermsModel</name>

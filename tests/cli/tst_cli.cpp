@@ -18,6 +18,7 @@ private slots:
     void estimateGivesTheRecipesNumbers();
     void estimateTells_data();
     void estimateTells();
+    void modelAloneWillDo();
     void fitFindsTheChange();
     void compareTellsWhatChanged();
     void compareKeepsAHistory();
@@ -92,6 +93,26 @@ void TestCli::estimateTells()
     const Outcome outcome = run(QStringList{"estimate", "a.yaml", "--k", "16"} + arguments);
     QTEST(outcome.code, "code");
     QVERIFY2(outcome.out.contains(says), outcome.out + outcome.err);
+}
+
+/// Before there is a config: the model, and what of the training decides.
+void TestCli::modelAloneWillDo()
+{
+    const QStringList plan{"--model", "gpt2",           "--set",      "batch.micro=1",
+                           "--set",   "batch.seq=1024", "--capacity", "80GiB"};
+    const Outcome estimate = run(QStringList{"estimate"} + plan);
+    QCOMPARE(estimate.code, 0);
+    QVERIFY2(estimate.out.contains("124,439,808") && estimate.out.startsWith("Fits"), estimate.out + estimate.err);
+    QCOMPARE(run(QStringList{"fit"} + plan).code, 0);
+    const Outcome report = run(QStringList{"report", "-o", "gpt2.md"} + plan);
+    QCOMPARE(report.code, 0);
+    QFile file(m_folder->filePath("gpt2.md"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray text = file.readAll();
+    QVERIFY2(text.contains("headroom-cli estimate --model gpt2 --set batch.micro=1"), text);
+    const Outcome exported = run(QStringList{"export", "--to", "base-yaml", "-o", "gpt2.yaml"} + plan);
+    QCOMPARE(exported.code, 0);
+    QVERIFY(run({"estimate", "gpt2.yaml"}).out.contains("124,439,808"));
 }
 
 void TestCli::fitFindsTheChange()
@@ -361,6 +382,7 @@ void TestCli::refuses_data()
         QTest::newRow(name) << arguments << QByteArray(says);
     };
     row("no command", {}, "subcommand");
+    row("neither config nor model", {"estimate", "--capacity", "80GiB"}, "--model");
     row("unknown option", {"log", "train.log", "--tap"}, "--tap");
     row("missing config", {"estimate", "nothing.yaml"}, "nothing.yaml");
     row("a folder as config", {"estimate", "."}, "folder");

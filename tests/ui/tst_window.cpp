@@ -268,7 +268,8 @@ void WindowTest::tabsShowTheirContents()
     QCOMPARE(workbench().tabs()->tabText(workbench().tabs()->indexOf(workbench().diff())),
              QStringLiteral("Config diff 1"));
     const DiffView* diff = workbench().diff()->view();
-    const int added = diff->toPlainText().split(u'\n').indexOf(QRegularExpression(QStringLiteral("^ *\\d+ \\+ .*")));
+    const auto added = static_cast<int>(
+        diff->toPlainText().split(u'\n').indexOf(QRegularExpression(QStringLiteral("^ *\\d+ \\+ .*"))));
     QVERIFY2(diff->reasonAt(added).startsWith(QStringLiteral("Micro-batch size ")), qPrintable(diff->reasonAt(added)));
     QCOMPARE(diff->reasonAt(added - 1), QString());
 }

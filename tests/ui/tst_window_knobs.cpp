@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "charts/stages_chart.h"
+#include "dialogs/model_dialog.h"
 #include "footprint/estimate.h"
 #include "panels/knob_group.h"
 #include "panels/knob_row.h"
 #include "panels/knob_slider.h"
 #include "panels/knobs_panel.h"
+#include "panels/verdict_bar.h"
 #include "plan/fields.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
 #include "window/workbench.h"
+#include "workspace/run_report.h"
 #include "workspace/wording.h"
 
+#include <QApplication>
 #include <QLineEdit>
+#include <QPushButton>
+#include <QTimer>
 #include <QtTest>
 
 using namespace headroom;
@@ -22,6 +28,7 @@ class WindowKnobsTest : public WindowTestBase
     Q_OBJECT
 
 private slots:
+    void startsFromAModel();
     void sliderFollowsKeys_data();
     void sliderFollowsKeys();
     void oneDragIsOneStepOfUndo();
@@ -34,6 +41,36 @@ private slots:
     void ownKIsTakenAndReset();
     void pipelineNeverChangesTheGlobalBatch();
 };
+
+/// Before there is a config: a model of the list, and the knobs that an estimate waits for.
+void WindowKnobsTest::startsFromAModel()
+{
+    QVERIFY(m_fixture->show());
+    auto* button = m_fixture->window().findChild<QPushButton*>(QStringLiteral("startModelButton"));
+    QVERIFY(button != nullptr);
+    QTimer::singleShot(0, this, [] {
+        auto* dialog = qobject_cast<ModelDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog != nullptr);
+        dialog->findChild<QLineEdit*>()->setText(QStringLiteral("llama 3 8b"));
+        dialog->accept();
+    });
+    button->click();
+    QVERIFY(!m_fixture->window().showsStartPage());
+    QCOMPARE(workspace().plan().model.name.value, std::string("llama-3-8b"));
+    QVERIFY(workspace().footprint() == nullptr);
+    QVERIFY(m_fixture->window().verdictBar().text().contains(QStringLiteral("Micro-batch size, Sequence length")));
+    QVERIFY(workspace().openPaths().isEmpty());
+    workspace().turnKnob(Knob::MicroBatch, 1);
+    workspace().turnKnob(Knob::SequenceLength, 4096);
+    QTRY_VERIFY(workspace().footprint() != nullptr);
+    QCOMPARE(workspace().footprint()->stages[0].parameters, std::int64_t{8'030'261'248});
+    QCOMPARE(commandsOf(workspace()).front(),
+             std::string("headroom-cli estimate --model llama-3-8b "
+                         "--set batch.micro=1 --set batch.seq=4096"));
+    m_fixture->window().actions()[Command::Undo]->trigger();
+    m_fixture->window().actions()[Command::Close]->trigger();
+    QVERIFY(m_fixture->window().showsStartPage());
+}
 
 void WindowKnobsTest::sliderFollowsKeys_data()
 {

@@ -43,7 +43,7 @@ QStringList openFilesOf(const Workspace& workspace)
     if (const LoadedConfig* config = workspace.config()) {
         files.append(pathText(config->path));
     }
-    if (const LoadedModel* model = workspace.model()) {
+    if (const LoadedModel* model = workspace.model(); model != nullptr && !model->path.empty()) {
         files.append(pathText(model->path));
     }
     return files;

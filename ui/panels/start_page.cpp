@@ -121,6 +121,10 @@ QWidget* StartPage::makeDropArea()
     layout->addWidget(hint);
     layout->addSpacing(6);
     layout->addWidget(open, 0, Qt::AlignCenter);
+    QPushButton* model = makeLink(tr("Or start from a model…"), m_drop);
+    model->setObjectName(QStringLiteral("startModelButton"));
+    connect(model, &QPushButton::clicked, this, &StartPage::modelRequested);
+    layout->addWidget(model, 0, Qt::AlignCenter);
     return m_drop;
 }
 

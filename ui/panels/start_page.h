@@ -27,6 +27,7 @@ public:
 
 signals:
     void openRequested();
+    void modelRequested();
     void pathsChosen(const QStringList& paths);
 
 private:

@@ -109,6 +109,7 @@ void MainWindow::makeCentre(const std::vector<Sample>& samples)
     setCentralWidget(centre);
     m_overlay = new DropOverlay(centre);
     connect(m_start, &StartPage::openRequested, m_files, &FileCommands::chooseFiles);
+    connect(m_start, &StartPage::modelRequested, m_files, &FileCommands::chooseModel);
     connect(m_start, &StartPage::pathsChosen, m_files, &FileCommands::openPaths);
     connect(m_progress, &ProgressStrip::cancelRequested, &m_workspace, &Workspace::cancelOpening);
 }
@@ -279,8 +280,8 @@ void MainWindow::showDocuments()
     for (const Command command :
          {Command::Close, Command::Reload, Command::CopyVerdict, Command::ResetLayout, Command::ZoomIn,
           Command::ZoomOut, Command::ZoomFit, Command::PinBaseline, Command::ResetBaseline, Command::RecomputeNone,
-          Command::RecomputeSelective, Command::RecomputeFull, Command::ChangeModel, Command::OtherCapacity,
-          Command::Find, Command::FindNext, Command::FindPrevious, Command::GoToLine}) {
+          Command::RecomputeSelective, Command::RecomputeFull, Command::OtherCapacity, Command::Find, Command::FindNext,
+          Command::FindPrevious, Command::GoToLine}) {
         (*m_actions)[command]->setEnabled(!isEmpty);
     }
     for (const Command command :

@@ -34,7 +34,7 @@ struct LoadedConfig
 /// A second file that describes the model only: a Hugging Face config.json and the like.
 struct LoadedModel
 {
-    std::filesystem::path path;
+    std::filesystem::path path; ///< empty: a preset
     TrainingPlan plan;
     std::vector<Problem> problems; ///< of the reading
 };

@@ -22,11 +22,9 @@ std::string estimateCommand(const Workspace& workspace)
     std::string command = "headroom-cli estimate";
     if (const LoadedConfig* config = workspace.config()) {
         command += " " + wordOf(config->path);
-        if (const LoadedModel* model = workspace.model()) {
-            command += " --model " + wordOf(model->path);
-        }
-    } else {
-        command += " " + wordOf(workspace.model()->path);
+    }
+    if (const LoadedModel* model = workspace.model()) {
+        command += " --model " + (model->path.empty() ? shellWord(model->plan.model.name.value) : wordOf(model->path));
     }
     const TrainingPlan& plan = workspace.plan();
     for (const FieldDifference& field : difference(workspace.original().plan, plan)) {
@@ -47,6 +45,9 @@ std::string titleOf(const Workspace& workspace)
     QStringList names;
     for (const QString& path : workspace.openPaths()) {
         names.append(fileName(toPath(path)));
+    }
+    if (names.isEmpty() && workspace.model() != nullptr) {
+        names.append(toQString(workspace.model()->plan.model.name.value));
     }
     return names.join(QStringLiteral(", ")).toStdString();
 }

@@ -112,7 +112,7 @@ QStringList Workspace::openPaths() const
     if (m_config) {
         paths.append(pathText(m_config->path));
     }
-    if (m_model) {
+    if (m_model && !m_model->path.empty()) {
         paths.append(pathText(m_model->path));
     }
     return paths;
@@ -162,7 +162,9 @@ void Workspace::take(const OpenedFiles& files)
     recompute();
     settle();
     emit documentsChanged();
-    emit opened(openPaths());
+    if (const QStringList paths = openPaths(); !paths.isEmpty()) {
+        emit opened(paths);
+    }
 }
 
 void Workspace::takeGrown(const LoadedLog& log)

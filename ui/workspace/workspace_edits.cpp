@@ -95,6 +95,11 @@ void Workspace::resetAll()
 
 void Workspace::useModel(const TrainingPlan& model, const QString& title)
 {
+    if (isEmpty()) { // nothing to change: it is what the plan starts from, like a model file
+        OpenedFiles files;
+        files.model = LoadedModel{{}, model, {}};
+        return take(files);
+    }
     Draft after = m_draft;
     takeModel(after.plan, model);
     push(std::move(after), tr("Model %1").arg(title), 0);
