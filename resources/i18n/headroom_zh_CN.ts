@@ -4270,10 +4270,6 @@ and what it did to memory and speed.</source>
         <translation>浏览(&amp;B)…</translation>
     </message>
     <message>
-        <source>No config is open.</source>
-        <translation>没有打开配置。</translation>
-    </message>
-    <message>
         <source>The file says everything that the plan says.</source>
         <translation>文件表达了方案的全部内容。</translation>
     </message>
@@ -4296,6 +4292,10 @@ and what it did to memory and speed.</source>
     <message>
         <source>What the file means where the plan says nothing</source>
         <translation>计划未说明之处，文件的含义</translation>
+    </message>
+    <message>
+        <source>Nothing is open that describes a plan.</source>
+        <translation>没有打开任何描述方案的文件。</translation>
     </message>
 </context>
 <context>

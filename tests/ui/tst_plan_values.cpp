@@ -4,10 +4,13 @@
 #include "panels/log_panel.h"
 #include "panels/plan_panel.h"
 #include "ui/window_fixture.h"
+#include "window/actions.h"
+#include "window/file_commands.h"
 #include "window/workbench.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
+#include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
@@ -32,6 +35,7 @@ private slots:
     void searchFindsEveryColumn();
     void originShowsTheLine();
     void exportsInAnotherFormat();
+    void exportsWithoutAConfig();
 
 private:
     [[nodiscard]] QString text(const char* field, int column) const
@@ -168,6 +172,31 @@ void PlanValuesTest::exportsInAnotherFormat()
     ExportAsDialog other(workspace());
     other.format()->setCurrentIndex(other.format()->findData(QStringLiteral("deepspeed-json")));
     QVERIFY(other.omitted()->toPlainText().contains(QStringLiteral("model.layers = 24")));
+}
+
+/// A plan that no config says yet: from the list of models, and from the arguments that a log prints.
+void PlanValuesTest::exportsWithoutAConfig()
+{
+    QVERIFY(m_fixture->show());
+    QAction* action = m_fixture->window().actions()[Command::ExportAs];
+    QVERIFY(!action->isEnabled());
+    const ModelPreset* preset = workspace().library().catalog.model("llama-3.1-8b");
+    QVERIFY(preset != nullptr);
+    workspace().useModel(preset->plan, QStringLiteral("Llama 3.1 8B"));
+    QVERIFY(action->isEnabled());
+    workspace().turnKnob(Knob::MicroBatch, 3);
+    const ExportAsDialog ofModel(workspace());
+    QVERIFY(ofModel.pathEdit()->text().endsWith(QStringLiteral("/llama-3.1-8b.base-yaml.yaml")));
+    QVERIFY(ofModel.preview()->toPlainText().startsWith(QStringLiteral("# Written by Headroom from llama-3.1-8b.")));
+    QVERIFY(ofModel.preview()->toPlainText().contains(QStringLiteral("micro_batch_size: 3")));
+    m_fixture->window().actions()[Command::Close]->trigger();
+    QVERIFY(!action->isEnabled());
+    m_fixture->window().files().openPaths({QStringLiteral(HEADROOM_SAMPLES "/llama3-8b-oom.log")});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    QVERIFY(action->isEnabled());
+    const ExportAsDialog ofLog(workspace());
+    QVERIFY2(ofLog.preview()->toPlainText().contains(QStringLiteral("pipeline_parallel_size: 4")),
+             qPrintable(ofLog.preview()->toPlainText()));
 }
 
 QTEST_MAIN(PlanValuesTest)

@@ -7,6 +7,7 @@
 
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFileDialog>
 #include <QFontDatabase>
 #include <QHBoxLayout>
@@ -41,6 +42,29 @@ QString omissionText(const FieldDifference& field)
     const QString value = QStringLiteral("%1 = %2").arg(toQString(field.key), toQString(field.before));
     return field.after.empty() ? value
                                : ExportAsDialog::tr("%1 (the file means %2)").arg(value, toQString(field.after));
+}
+
+/// What the plan comes from: the config, else the model, else the log with its arguments. Empty: there is none.
+struct Source
+{
+    std::filesystem::path folder;
+    std::string name, stem;
+};
+
+Source sourceOf(const Workspace& workspace)
+{
+    const auto ofFile = [](const std::filesystem::path& path) {
+        return Source{path.parent_path(), path.filename().string(), path.stem().string()};
+    };
+    if (const LoadedConfig* config = workspace.config()) {
+        return ofFile(config->path);
+    }
+    if (const LoadedModel* model = workspace.model()) {
+        const std::string& preset = model->plan.model.name.value;
+        return model->path.empty() ? Source{toPath(QDir::homePath()), preset, preset} : ofFile(model->path);
+    }
+    const LoadedLog* log = workspace.log();
+    return log != nullptr && log->plan ? ofFile(log->paths.front()) : Source{};
 }
 
 } // namespace
@@ -102,17 +126,17 @@ ExportAsDialog::ExportAsDialog(Workspace& workspace, QWidget* parent)
 
 void ExportAsDialog::write()
 {
-    const LoadedConfig* config = m_workspace.config();
+    const Source source = sourceOf(m_workspace);
     const Library& library = m_workspace.library();
     const auto formats = exportFormats(library.formats);
     const int chosen = m_format->currentIndex();
-    if (config == nullptr || chosen < 0) {
-        showReason(tr("No config is open."));
+    if (source.name.empty() || chosen < 0) {
+        showReason(tr("Nothing is open that describes a plan."));
         return;
     }
     const ConfigFormat& format = *formats[static_cast<std::size_t>(chosen)];
-    const std::string name = config->path.stem().string() + "." + format.id;
-    auto exported = exportPlan(m_workspace.plan(), format, library.catalog, name, exportHeading(config->path.string()));
+    const std::string name = source.stem + "." + format.id;
+    auto exported = exportPlan(m_workspace.plan(), format, library.catalog, name, exportHeading(source.name));
     if (!exported) {
         m_export.reset();
         showReason(translated(exported.error()));
@@ -135,7 +159,7 @@ void ExportAsDialog::write()
     m_assumedTitle->setVisible(!assumed.isEmpty());
     m_assumed->setVisible(!assumed.isEmpty());
     m_assumed->setPlainText(assumed.join(QLatin1Char('\n')));
-    m_path->setText(pathText(config->path.parent_path() / m_export->name));
+    m_path->setText(pathText(source.folder / m_export->name));
     showReason({});
 }
 

@@ -312,7 +312,8 @@ void MainWindow::showDraft()
 void MainWindow::showTitle()
 {
     QStringList parts;
-    if (const LoadedLog* log = m_workspace.log()) {
+    const LoadedLog* log = m_workspace.log();
+    if (log != nullptr) {
         parts.append(log->paths.size() == 1 ? fileName(log->paths.front())
                                             : tr("%n logs", nullptr, static_cast<int>(log->paths.size())));
     }
@@ -322,9 +323,9 @@ void MainWindow::showTitle()
     parts.append(QStringLiteral("Headroom"));
     setWindowTitle(parts.join(QStringLiteral(" — ")));
     setWindowModified(m_workspace.isModified());
-    for (const Command command : {Command::Export, Command::ExportAs}) {
-        (*m_actions)[command]->setEnabled(m_workspace.config() != nullptr);
-    }
+    const bool hasPlan = m_workspace.config() || m_workspace.model() || (log && log->plan);
+    (*m_actions)[Command::Export]->setEnabled(m_workspace.config() != nullptr);
+    (*m_actions)[Command::ExportAs]->setEnabled(hasPlan);
 }
 
 void MainWindow::showStatus()
