@@ -129,7 +129,7 @@ LayerBytes layerBytes(LayerTensors layer, const TrainingPlan& plan, const Recomp
     if (flow == Flow::Through) {
         dropForFrozenWeights(layer);
     }
-    LayerBytes result{layer.total(), layer.total()};
+    LayerBytes result{layer.total(), layer.total(), offloadedPerToken(layer, plan)};
     if (recompute.kind != Recompute::Kind::Modules) {
         return result;
     }
@@ -141,6 +141,7 @@ LayerBytes layerBytes(LayerTensors layer, const TrainingPlan& plan, const Recomp
         dropModule(layer, "core_attn", isMla); // what selective means where nothing is named
     }
     result.kept = layer.total();
+    result.offloaded = offloadedPerToken(layer, plan);
     return result;
 }
 
@@ -310,6 +311,7 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
         = plan.batch.tokensPerMicrobatch.isKnown() ? real(plan.batch.tokensPerMicrobatch.value) : samples * sequence;
     result.tokens = std::max(tokens, 0.0) / real(split.context);
     result.recompute = recomputeOf(plan);
+    result.offload = activationOffload(plan);
 
     const Flow flow = languageFlow(trainableOf(plan));
     const double scores = scoreBytes(plan);
@@ -333,6 +335,7 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     for (LayerBytes* layer : {&result.dense, &result.expert}) {
         layer->whole *= scale;
         layer->kept *= scale;
+        layer->offloaded *= scale;
     }
     const bool isShared = plan.recompute.distribute.value && !split.sequence;
     result.input = std::min(unit, unit * result.k) / real(isShared ? split.tensor : split.outside());
@@ -346,8 +349,8 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     return result;
 }
 
-StageActivations stageActivations(const ActivationModel& model, std::int64_t denseLayers, std::int64_t expertLayers,
-                                  std::int64_t chunks)
+static StageActivations activationsOnGpu(const ActivationModel& model, std::int64_t denseLayers,
+                                         std::int64_t expertLayers, std::int64_t chunks)
 {
     const double layers = real(denseLayers + expertLayers);
     const double whole
@@ -379,6 +382,18 @@ StageActivations stageActivations(const ActivationModel& model, std::int64_t den
     const double stored = (chunkLayers - recomputed) * whole / layers;
     const double rebuilt = recomputed > 0 ? std::max(largest - input - stored, 0.0) : 0.0;
     return {real(chunks) * (recomputed * input + stored), rebuilt};
+}
+
+StageActivations stageActivations(const ActivationModel& model, std::int64_t denseLayers, std::int64_t expertLayers,
+                                  std::int64_t chunks)
+{
+    StageActivations result = activationsOnGpu(model, denseLayers, expertLayers, chunks);
+    const double layers = real(denseLayers + expertLayers);
+    if (layers > 0 && (model.offload.isOn || model.offload.takesInputs)) {
+        const double offered = real(denseLayers) * model.dense.offloaded + real(expertLayers) * model.expert.offloaded;
+        offloadActivations(model, layers, model.tokens * offered / layers, real(chunks), result);
+    }
+    return result;
 }
 
 } // namespace headroom

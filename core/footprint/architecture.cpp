@@ -3,6 +3,7 @@
 
 #include "plan/batch.h"
 #include "plan/pipeline_split.h"
+#include "plan/vocabulary_split.h"
 
 namespace headroom {
 
@@ -236,6 +237,7 @@ Split splitOf(const TrainingPlan& plan)
     result.expertTensor = positive(parallel.etp, result.tensor);
     result.data = std::clamp<std::int64_t>(dataParallelSize(plan), 1, largestSize);
     result.sequence = parallel.sp.value && result.tensor > 1;
+    result.vocabulary = vocabularySplit(plan) == VocabularySplit::None ? 1 : result.pipeline;
     return result;
 }
 

@@ -78,6 +78,7 @@ struct Split
 {
     std::int64_t tensor = 1, pipeline = 1, chunks = 1, context = 1, expert = 1, expertTensor = 1, data = 1;
     bool sequence = false;
+    std::int64_t vocabulary = 1; ///< stages that share the embedding and the output layer
 
     /// n_sp: what divides tensors between the tensor-parallel regions.
     [[nodiscard]] std::int64_t outside() const { return sequence ? tensor : 1; }

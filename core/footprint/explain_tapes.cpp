@@ -60,6 +60,7 @@ struct Layers
     std::int64_t count = 0;
     std::int64_t group = 0; ///< that share one stored input when recomputed
     bool offloadsInput = false;
+    std::int64_t offloaded = 0; ///< whose Tape::offloaded is in the host's memory
 
     friend bool operator==(const Layers&, const Layers&) = default;
 };
@@ -74,6 +75,7 @@ StageLayerCounts countLayers(const StageProgram& stage)
             layers.count += run.count;
             layers.group = run.checkpointGroup;
             layers.offloadsInput = run.offloadsInput;
+            layers.offloaded += chunk.offloadsLater && run.checkpointGroup == 0 ? run.count : run.offloaded;
         }
     }
     return counts;
@@ -111,12 +113,19 @@ Term activationsTerm(const ModelProgram& program, const StageProgram& stage)
             each = layers.offloadsInput ? 0 : inputBytes(tape);
             stored = (layers.count + layers.group - 1) / layers.group;
         }
-        const std::int64_t bytes = stored * each;
+        const std::int64_t away
+            = std::accumulate(tape.offloaded.begin(), tape.offloaded.end(), std::int64_t{0},
+                              [](std::int64_t sum, const Tape::Event& storage) { return sum + storage.bytes; });
+        const bool isAway = layers.offloaded > 0 && away > 0;
+        const std::int64_t bytes = stored * each - (isAway ? layers.offloaded * away : 0);
         if (bytes == 0) {
             continue;
         }
-        Term term = sizeTerm(pieceName(tape, layers.count), bytes, {},
-                             fmt::format("{} × {}", formatCount(stored), size(each)));
+        std::string sum = fmt::format("{} × {}", formatCount(stored), size(each));
+        if (isAway) { // in the host's memory
+            sum += fmt::format(" − {} × {}", formatCount(layers.offloaded), size(away));
+        }
+        Term term = sizeTerm(pieceName(tape, layers.count), bytes, {}, std::move(sum));
         if (layers.group > 0) {
             term.parts.push_back(sizeTerm(Text{HEADROOM_TR("core", "their inputs only: they are recomputed")}, bytes));
         } else {

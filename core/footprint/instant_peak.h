@@ -17,6 +17,7 @@ struct StageConstants
     StageState state;
     std::int64_t parameters = 0; ///< elements
     std::int64_t persistents = 0; ///< bytes of all persistent storages, in the end
+    std::int64_t stepPersistents = 0; ///< of them, those of vocabulary layers, which end before the optimizer's step
     std::array<std::optional<FirstPass>, 2> firstPasses; ///< of a stage with one chunk: forward, backward
     std::int64_t moving = 0; ///< tensors beside the buffer they move into while a distributed optimizer is built
     std::optional<Place> place; ///< of the chunk's bytes by component

@@ -312,6 +312,14 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
     }
     PartBuilder table(split.tensor);
     table.table(Elements(model.vocab) / split.tensor, model.hidden);
+    if (split.vocabulary > 1) {
+        PartBuilder share(split.tensor);
+        for (int i = 0; i < (model.tied ? 1 : 2); ++i) {
+            share.table(Elements(model.vocab) / split.tensor / split.vocabulary, model.hidden);
+        }
+        result.everyStage = share.weights();
+        table = PartBuilder(split.tensor);
+    }
     PartBuilder embedding(split.tensor);
     embedding.add(table.weights());
     if (model.positions > 0) {
@@ -354,6 +362,7 @@ StageWeights stageWeights(const ModelWeights& weights, const Architecture& model
         + model.moeLayers(layers.ranges[1].first, layers.ranges[1].count);
     result.language += weights.denseLayer.times(layers.count() - moe);
     result.language += weights.moeLayer.times(moe);
+    result.language += weights.everyStage;
     if (layers.holdsEmbedding) {
         result.language += weights.embedding;
     }

@@ -52,6 +52,7 @@ struct ModelWeights
     Weights embedding; ///< with learned positions
     Weights head; ///< final norm, and the output layer where it is a matrix of its own
     Weights tiedHead; ///< the copy of a tied embedding that the last of several stages needs
+    Weights everyStage; ///< shares of embedding and output layer where all stages have one
     Weights predictor, predictorEmbedding; ///< multi-token prediction layers and their embedding copy
     Weights visionLayer, visionStem; ///< the stem: patches, positions, norms outside the blocks
     Weights projector;

@@ -20,7 +20,7 @@ public:
     {
         const std::int64_t warmUp = m_shape.schedule == Schedule::GPipe
             ? microBatches
-            : std::min(m_shape.stages - 1 - m_stage.stage, microBatches);
+            : std::min(m_shape.stages - 1 - m_stage.stage + m_shape.extraInFlight, microBatches);
         m_memory.inputs.assign(static_cast<std::size_t>(microBatches), Handle{});
         auto& outputs = m_memory.outputs;
         outputs.assign(static_cast<std::size_t>(microBatches), Handle{});

@@ -124,7 +124,7 @@ InFlight inFlight(const PipelineShape& shape, std::int64_t stage, double weightS
     case Schedule::GPipe:
         return atMost(static_cast<double>(m), m);
     case Schedule::OneForwardOneBackward:
-        return atMost(static_cast<double>(p - i), m);
+        return atMost(static_cast<double>(p - i + pipeline.extra), m);
     case Schedule::Interleaved:
         return interleaved(pipeline, stage);
     case Schedule::ZbH1: // arXiv:2401.10241 section 2.3, stages counted from 0

@@ -14,6 +14,7 @@ struct PipelineShape
     std::int64_t chunks = 1; ///< v: model chunks of a stage, for interleaving
     std::int64_t microBatches = 1; ///< m, per step
     std::int64_t group = 0; ///< micro-batches of a chunk run in a row when interleaving; 0: p
+    std::int64_t extra = 0; ///< micro-batches that each stage of 1F1B holds beyond its own
 };
 
 /// What one stage holds of unfinished micro-batches at its fullest moment.

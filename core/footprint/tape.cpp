@@ -27,6 +27,7 @@ void Tape::clear()
     forwardNeeds.clear();
     backwardNeeds.clear();
     saved.clear();
+    offloaded.clear();
     output = none;
     outputBytes = 0;
     slotCount = firstLocal;
@@ -121,6 +122,7 @@ void TapeWriter::add(Tape::Op op, Tape::Slot slot)
     }
     const Tape::Event& storage = m_tape.storages[slot];
     m_events->push_back({storage.bytes, op, storage.kind, slot, storage.stream});
+    m_tape.consumesInput = m_tape.consumesInput || (slot == Tape::input && op == Tape::Op::Free && !isBackward());
 }
 
 void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)

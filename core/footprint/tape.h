@@ -46,6 +46,7 @@ struct Tape
     /// Persistent storages that each of them asks for, once with the largest request.
     std::vector<Event> forwardNeeds, backwardNeeds, inputBackwardNeeds, weightNeeds;
     std::vector<Event> saved; ///< local storages alive after the forward, the output excepted
+    std::vector<Event> offloaded; ///< of them, and of the input, what goes to the host's memory: how many bytes of each
     Slot output = none; ///< the tensor that flows out; none: the last operation of a micro-batch
     std::int64_t outputBytes = 0;
     Slot slotCount = firstLocal; ///< how many there are

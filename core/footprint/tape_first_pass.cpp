@@ -64,6 +64,10 @@ FirstPass FirstPasses::run(const Chunk& chunk, Doing doing)
         const Tape& tape = m_program.pieces[run.piece].tape;
         if (doing == Doing::InputBackward) {
             split = m_pieces[run.piece].splitting();
+        } else if (doing == Doing::Returned && run.checkpointGroup == 0 && m_pieces[run.piece].offloaded > 0) {
+            split = m_pieces[run.piece].returning();
+        } else {
+            split.reset();
         }
         const PieceSummary& piece = split ? *split : m_pieces[run.piece];
         const Rise first = pieceRise(tape, piece, doing);
@@ -74,7 +78,8 @@ FirstPass FirstPasses::run(const Chunk& chunk, Doing doing)
         if (isBackward && run.checkpointGroup > 0) {
             highest = std::max(highest, level + firstRebuiltPeak(run, piece, first));
         } else {
-            highest = std::max(highest, level + first.peak);
+            const std::int64_t back = isBackward && run.offloaded > 0 ? returnedAt(run, piece, run.count - 1) : 0;
+            highest = std::max(highest, level + back + first.peak);
             if (run.count > 1) {
                 const std::int64_t freed = isBackward ? std::min<std::int64_t>(piece.backward.net, 0) : 0;
                 highest = std::max(highest, level + appearing + freed + usual.peak);

@@ -24,6 +24,7 @@ public:
     enum class Doing : std::uint8_t {
         Forward,
         Backward,
+        Returned, ///< the backward that reads what was offloaded from a buffer
         InputBackward, ///< the backward without the weights' gradients,
         Weights ///< and those
     };

@@ -25,7 +25,8 @@ bool runsTheSame(const Chunk& a, const Chunk& b)
         && std::equal(a.runs.begin(), a.runs.end(), b.runs.begin(), b.runs.end(),
                       [](const PieceRun& x, const PieceRun& y) {
                           return x.piece == y.piece && x.count == y.count && x.checkpointGroup == y.checkpointGroup
-                              && x.offloadsInput == y.offloadsInput;
+                              && x.offloadsInput == y.offloadsInput && x.offloaded == y.offloaded
+                              && x.keepsFirstInput == y.keepsFirstInput;
                       });
 }
 
@@ -54,7 +55,7 @@ public:
         m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
         // While a distributed optimizer is built its tensors stand beside the buffer they move into.
         const RankShape& shape = program.shape;
-        if (shape.isDistributedOptimizer && shape.gradient > 0) {
+        if (shape.isDistributedOptimizer && shape.gradient > 0 && !shape.isKwai) {
             m_constants.moving = m_state.gradients / shape.gradient * shape.element;
             m_firstStepPeak = m_peak.bytes = m_state.parameters + m_constants.moving + m_state.gradients;
             m_peak.isConstruction = true;
@@ -65,6 +66,7 @@ public:
     {
         m_now -= m_hasMainGradients ? m_state.mainGradients : 0;
         m_hasMainGradients = false;
+        m_now += m_isFirstStep ? 0 : m_constants.stepPersistents; // made again where a tape asks for them
         m_phasePeaks.fill(0);
         enter(Phase::Forward);
     }
@@ -75,6 +77,7 @@ public:
         m_now -= m_deferred;
         m_deferred = 0;
         m_deferredCount = 0;
+        m_now -= m_constants.stepPersistents;
         m_now += m_state.mainGradients;
         m_hasMainGradients = true;
         m_now += m_state.stepTemporaries;
@@ -108,7 +111,7 @@ public:
         handle.bytes = 0;
     }
 
-    Handle forward(std::size_t chunk, std::int64_t /*microBatch*/, const Handle& /*input*/)
+    Handle forward(std::size_t chunk, std::int64_t microBatch, const Handle& /*input*/)
     {
         const ChunkSummary& summary = m_chunks[chunk];
         pass(chunk, summary.forward, isFirst(m_forwardSeen, chunk));
@@ -116,12 +119,23 @@ public:
         const bool sends = m_stage.chunks[chunk].sends;
         m_kept += summary.forward.net - (sends ? summary.output : 0);
         m_walked += sends ? summary.output : 0;
+        finishLeaving();
+        m_leaving = {chunk, microBatch, summary.offloaded};
         return {sends ? summary.output : 0, TensorKind::ResidualStream};
     }
 
-    Handle backward(std::size_t chunk, std::int64_t /*microBatch*/, Handle gradient)
+    Handle backward(std::size_t chunk, std::int64_t microBatch, Handle gradient)
     {
         const ChunkSummary& summary = m_chunks[chunk];
+        if (m_leaving.bytes > 0 && m_leaving.chunk == chunk && m_leaving.microBatch == microBatch) {
+            m_leaving = {}; // its backward comes at once, so it stays
+        } else if (summary.offloaded > 0) {
+            m_isReturned = true;
+            gradient = endChunk(chunk, summary.returned, summary.returned.net, gradient);
+            m_isReturned = false;
+            finishLeaving();
+            return gradient;
+        }
         const std::int64_t limit = m_program.shape.deferredWgrads;
         const bool defers = limit == 0 || m_deferredCount < limit;
         const PassSummary& backwardPass = defers ? summary.deferring : summary.backward;
@@ -130,6 +144,7 @@ public:
         m_deferred += deferred;
         m_now += deferred;
         m_deferredCount += deferred > 0 ? 1 : 0;
+        finishLeaving();
         return gradient;
     }
 
@@ -200,11 +215,20 @@ private:
 
     std::int64_t& walked(TensorKind kind) { return kind == TensorKind::ActivationGradient ? m_gradients : m_walked; }
 
+    /// The copy of a chunk's activations that ran beside the last pass has ended.
+    void finishLeaving()
+    {
+        m_now -= m_leaving.bytes;
+        m_kept -= m_leaving.bytes;
+        m_leaving = {};
+    }
+
     /// The backward of a chunk; `net`: what the whole of it frees, nothing left for later.
     Handle endChunk(std::size_t chunk, const PassSummary& summary, std::int64_t net, Handle gradient)
     {
         const ChunkSummary& whole = m_chunks[chunk];
-        const std::int64_t kept = whole.forward.net - (m_stage.chunks[chunk].sends ? whole.output : 0);
+        const std::int64_t kept = whole.forward.net - (m_stage.chunks[chunk].sends ? whole.output : 0)
+            - (m_isReturned ? whole.offloaded : 0);
         m_kept -= kept;
         pass(chunk, summary, isFirst(m_backwardSeen, chunk));
         const std::int64_t change = net + receivedBytes(m_stage.chunks[chunk]);
@@ -245,6 +269,7 @@ private:
         const bool isBackward = m_phase == Phase::Backward;
         const Doing doing = m_isWeights ? Doing::Weights
             : m_isSplit                 ? Doing::InputBackward
+            : m_isReturned              ? Doing::Returned
             : isBackward                ? Doing::Backward
                                         : Doing::Forward;
         const bool isRepeated = m_chunks.size() == 1 && !splitsBackward(m_program.shape.schedule);
@@ -265,7 +290,13 @@ private:
     const std::int64_t m_boundaryBytes;
 
     Phase m_phase = Phase::Forward;
-    bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false;
+    struct Leaving
+    {
+        std::size_t chunk = 0;
+        std::int64_t microBatch = 0, bytes = 0;
+    };
+    Leaving m_leaving; ///< for the host's memory, while the next pass runs
+    bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false, m_isReturned = false;
     std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0, m_weightsSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
                  m_firstStepPeak = 0, m_missing = 0;
@@ -329,6 +360,10 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
         scratch.constants.state = stageState(m_program, stage);
         scratch.constants.parameters = parameterCount(m_program, stage);
         scratch.constants.persistents = persistentBytes(m_program, stage, scratch.persistents);
+        for (std::size_t i = 0; i < scratch.persistents.size(); ++i) {
+            const PersistentStorages::Storage& storage = m_program.persistents.all[i];
+            scratch.constants.stepPersistents += storage.endsWithStep ? scratch.persistents[i] : 0;
+        }
         scratch.stage = &stage;
     }
     InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents, scratch.constants);
@@ -352,9 +387,10 @@ void InstantEstimator::describe(const StageProgram& stage, std::int64_t paramete
     result.firstLayer = stage.firstLayer;
     result.layers = stage.layers;
     result.parameters = parameters;
-    result.inFlight
-        = inFlight({shape.schedule, shape.stages, shape.chunks, shape.microBatches, shape.chunkGroup}, stage.stage)
-              .microBatches();
+    result.inFlight = inFlight({shape.schedule, shape.stages, shape.chunks, shape.microBatches, shape.chunkGroup,
+                                shape.extraInFlight},
+                               stage.stage)
+                          .microBatches();
 }
 
 Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)

@@ -40,6 +40,11 @@ public:
     /// of the embedding.
     void writePredictingHead(Piece& piece, bool hasOwnWeight, bool hasOwnWords) const;
 
+    /// A stage's share of the embedding and of the output layer, whose passes run between those of its layers.
+    void writeVocabularyShare(Piece& piece) const;
+    /// The last stage's final norm, whose result all stages get.
+    void writeFinalNorm(Piece& piece) const;
+
 private:
     const RankShape& m_shape;
     PersistentStorages& m_persistents;

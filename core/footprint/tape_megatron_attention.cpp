@@ -36,6 +36,10 @@ Tape::Slot MegatronAttention::forward()
     }
     m_writer.free(gathered);
     m_ops.dropInput(m_norm.output);
+    if (m_ops.dropsNorm()) {
+        m_writer.free(m_norm.output);
+        m_norm.output = Tape::none;
+    }
     prepare(projected);
     Core result = core();
     if (m_shape.recomputesAttention) {
@@ -49,6 +53,7 @@ Tape::Slot MegatronAttention::forward()
         result.held.clear();
     }
     m_saved = result.saved;
+    dropRotated();
     m_context
         = m_ops.quantised(result.context, m_tokens * m_shape.heads * m_shape.headDim, m_saved.contains(result.context));
     const Tape::Slot product = m_ops.linear(PartialOutput, m_ops.streamBytes(m_tokens));
@@ -63,6 +68,31 @@ Tape::Slot MegatronAttention::forward()
     const auto [stream, mask] = m_ops.addResidual(output, m_localTokens);
     m_dropoutMask = mask;
     return stream;
+}
+
+/// Megatron-Kwai rotates again where it rebuilds norms.
+void MegatronAttention::dropRotated()
+{
+    if (!rotatesAgain()) {
+        return;
+    }
+    SlotList others;
+    for (std::size_t i = 0; i < m_saved.size(); ++i) {
+        if (i < 2) {
+            m_writer.free(m_saved[i]);
+        } else {
+            others.add(m_saved[i]);
+        }
+    }
+    m_saved = others;
+}
+
+void MegatronAttention::rotateAgain(SlotList& saved)
+{
+    if (rotatesAgain()) {
+        saved.add(m_writer.allocate(RotatedQk, m_queryBytes));
+        saved.add(m_writer.allocate(RotatedQk, m_keyBytes));
+    }
 }
 
 /// q/k norms and rotary positions make new, contiguous q and k.
@@ -100,7 +130,7 @@ MegatronAttention::Core MegatronAttention::core()
 {
     Core result;
     result.saved = m_inputs;
-    if (m_valueIsView && m_shape.isTransformerEngine) {
+    if (m_valueIsView && m_shape.isTransformerEngine && !m_shape.isKwai) {
         // Contiguous q and k beside a strided v match no layout, so v is copied and the packed tensor is not kept
         // (TE attention/dot_product_attention/utils.py, get_qkv_layout).
         result.saved.clear();
@@ -234,6 +264,7 @@ void MegatronAttention::backward()
             }
         }
     }
+    rotateAgain(saved);
     const Tape::Slot packedGradient = coreBackward(saved);
     m_writer.free(contextGradient);
     m_writer.freeAll(m_kept);
@@ -242,6 +273,9 @@ void MegatronAttention::backward()
         const auto gradients
             = m_ops.linearBackward(m_ops.streamBytes(m_shape.microBatch * m_keySequence), 2 * width, m_shape.hidden);
         m_writer.free(keyGradient, gradients.input, gradients.weight);
+    }
+    if (m_ops.dropsNorm() && !m_shape.isFrozen) {
+        m_norm.output = m_ops.normOutput(m_localTokens, m_shape.hidden, true);
     }
     const std::int64_t rows = (m_shape.heads + (m_isCross ? 0 : 2 * m_shape.groups)) * m_shape.headDim;
     m_ops.normLinearBackward(m_norm, m_tokens, rows, packedGradient);

@@ -28,6 +28,12 @@ private:
     };
 
     void prepare(const SlotList& projected);
+    void dropRotated();
+    void rotateAgain(SlotList& saved);
+    [[nodiscard]] bool rotatesAgain() const
+    {
+        return m_ops.dropsNorm() && m_shape.rotaryDim > 0 && !m_isCross && !m_shape.recomputesAttention;
+    }
     Core core();
     Core flashCore(const SlotList& sources);
     void unfusedCore(Core& result);

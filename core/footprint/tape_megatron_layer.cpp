@@ -17,7 +17,7 @@ std::unique_ptr<RecordedBlock> recordedAttention(MegatronOps& ops)
     if (ops.shape.latentAttention.isPresent()) {
         return std::make_unique<MegatronLatentAttention>(ops);
     }
-    if (ops.shape.context > 1) {
+    if (ops.shape.context > 1 && !ops.shape.isKwai) {
         return std::make_unique<MegatronContextAttention>(ops);
     }
     return nullptr;

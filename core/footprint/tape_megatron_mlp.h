@@ -18,6 +18,11 @@ public:
 private:
     Tape::Slot branch();
     void dropBranch();
+    /// The activation alone is made again (Megatron-Kwai's and mixtures' selective recomputation).
+    [[nodiscard]] bool dropsActivation() const
+    {
+        return m_shape.recomputesActivation && !m_shape.recomputesMlp && !m_shape.usesFp8;
+    }
 
     MegatronOps& m_ops;
     TapeWriter& m_writer;

@@ -42,6 +42,12 @@ void MegatronModules::writeDelayedGradients()
     m_delayed.clear();
 }
 
+MegatronModules::Storage MegatronModules::keptInput(const Storage& input, std::int64_t bytes)
+{
+    return m_shape.usesFp8 && m_shape.isTransformerEngine ? recorder.allocate(Fp8Inputs, bytes / m_shape.element)
+                                                          : input;
+}
+
 MegatronModules::Tensor MegatronModules::norm(const Tensor& input, std::int64_t width)
 {
     const Storage statistics
@@ -62,6 +68,7 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
             recorder.allocate(NormStatistics, statisticsBytes() * input.bytes / (m_shape.element * linear.inputs)));
     }
     if (linear.savesInput) {
+        read = keptInput(read, input.bytes);
         saved.push_back(read);
     }
     m_ops.gemm();
@@ -112,8 +119,9 @@ MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const 
     if (isSplit) {
         product = recorder.allocate(linear.kind, full);
     }
-    const Storage kept = m_ops.delays() ? input.storage : Storage{};
-    return recorder.run({input}, linear.kind, full / m_shape.sequenceShards, {input.storage},
+    const Storage read = keptInput(input.storage, input.bytes);
+    const Storage kept = m_ops.delays() ? read : Storage{};
+    return recorder.run({input}, linear.kind, full / m_shape.sequenceShards, {read},
                         [this, linear, full, isSplit, kept](const Storages& outputs) {
                             Storage whole;
                             if (isSplit) {

@@ -71,6 +71,9 @@ public:
     [[nodiscard]] std::int64_t statisticsBytes() const { return m_shape.isRms ? 4 : 8; } ///< a row
 
 protected:
+    /// What a linear layer keeps of its input: the tensor, or the one-byte copy that it computes with in fp8
+    /// (Transformer Engine module/linear.py and grouped_linear.py; transposed for the weight's gradient).
+    [[nodiscard]] Storage keptInput(const Storage& input, std::int64_t bytes);
     /// Keeps what a weight's gradient needs for later.
     void delay(Storage input, Storage outputGradient, const Linear& linear, std::int64_t gatheredBytes = 0);
     /// The residual stream's gradient can't be added to in place while a delayed gradient needs it.

@@ -198,8 +198,12 @@ void MegatronExperts::expertWorkspaces()
 MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const ExpertLinear& linear)
 {
     expertWorkspaces();
-    const Storage kept = m_ops.delays() ? input.storage : Storage{};
-    return recorder.run({input}, linear.kind, linear.rows * linear.outputs * m_shape.element, {input.storage},
+    // An activation that is made again is one for the tensor itself.
+    const bool isRebuilt = m_shape.experts.recomputesActivation && linear.kind == ExpertOutput;
+    const Storage read
+        = isRebuilt ? input.storage : keptInput(input.storage, linear.rows * linear.inputs * m_shape.element);
+    const Storage kept = m_ops.delays() ? read : Storage{};
+    return recorder.run({input}, linear.kind, linear.rows * linear.outputs * m_shape.element, {read},
                         [this, linear, kept](const Storages& outputs) {
                             expertWorkspaces();
                             if (m_ops.delays()) {

@@ -138,11 +138,16 @@ Tape::Slot MegatronOps::scatter(Tape::Slot full, TensorKind kind, std::int64_t t
 MegatronOps::Norm MegatronOps::norm(std::int64_t rows, std::int64_t width, bool feedsGemm)
 {
     Norm result;
-    result.output = writer.allocate(NormOutput, rows * width * (feedsGemm && shape.usesFp8 ? 1 : shape.element));
+    result.output = normOutput(rows, width, feedsGemm);
     for (int i = 0; i < (shape.isRms ? 1 : 2); ++i) {
         result.statistics.add(writer.allocate(NormStatistics, rows * 4));
     }
     return result;
+}
+
+Tape::Slot MegatronOps::normOutput(std::int64_t rows, std::int64_t width, bool feedsGemm)
+{
+    return writer.allocate(NormOutput, rows * width * (feedsGemm && shape.usesFp8 ? 1 : shape.element));
 }
 
 Tape::Slot MegatronOps::quantised(Tape::Slot slot, std::int64_t elements, bool isKept)

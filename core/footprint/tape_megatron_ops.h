@@ -102,6 +102,10 @@ public:
     /// Reduce-scatter of a full-length result; the all-reduce without sequence parallelism is in place.
     Tape::Slot scatter(Tape::Slot full, TensorKind kind, std::int64_t tokens);
     Norm norm(std::int64_t rows, std::int64_t width, bool feedsGemm);
+    Tape::Slot normOutput(std::int64_t rows, std::int64_t width, bool feedsGemm);
+    /// What a norm made is freed once the linear layer behind it has run, and made again for its backward. In
+    /// Transformer Engine the two are one module, which keeps it.
+    [[nodiscard]] bool dropsNorm() const { return shape.isKwai && shape.recomputesNorms; }
     /// fp8 GEMMs keep their input quantised; `isKept`: the 16-bit tensor has other readers.
     Tape::Slot quantised(Tape::Slot slot, std::int64_t elements, bool isKept = false);
     /// Bias, dropout and residual add; hands out the new stream and the dropout mask.

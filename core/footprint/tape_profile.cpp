@@ -66,7 +66,12 @@ std::string_view profileOf(const TrainingPlan& plan)
         if (isGptPipeline(name)) {
             return name;
         }
-        return name == "megatron-te" ? "megatron-te" : name == "megatron-local" ? "megatron-local" : std::string_view{};
+        for (const std::string_view megatron : {"megatron-te", "megatron-local", "megatron-kwai"}) {
+            if (name == megatron) {
+                return megatron;
+            }
+        }
+        return {};
     }
     const std::string& framework = plan.framework.value;
     const auto isOf = [&framework](std::string_view name) { return framework.find(name) != std::string::npos; };

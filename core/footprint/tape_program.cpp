@@ -6,6 +6,7 @@
 #include "footprint/tape_encoder.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_megatron.h"
+#include "footprint/tape_offload.h"
 #include "footprint/tape_torch.h"
 #include "plan/validity.h"
 #include "units/number.h"
@@ -108,6 +109,10 @@ public:
             stage.firstLayer = m_layers.first(own);
             fillChunks(own, stage);
         }
+        if (m_shape.offload.isOn) {
+            const PieceIndex last = m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece;
+            offloadActivations(LayerPiece, last, m_program);
+        }
         return {};
     }
 
@@ -119,6 +124,10 @@ private:
         const PieceIndex decoderPieces = m_shape.experts.isPresent() ? DecoderEmbeddingPiece : EncoderNormPiece;
         const std::size_t count = isT5 ? EncoderPieces : decoderPieces;
         m_program.pieces.resize(m_encoder.isPresent() ? EncoderPieces + std::size_t{EncoderTapes::PieceCount} : count);
+        if (m_shape.vocabularyShards > 1) {
+            m_vocabulary = static_cast<std::uint16_t>(m_program.pieces.size());
+            m_program.pieces.emplace_back();
+        }
         auto& pieces = m_program.pieces;
         const bool ownsHead = !(m_shape.isTied && isTogether());
         const bool waitsForWords = !ownsHead && m_shape.languageStages() == 1 && m_shape.predictors == 0
@@ -145,6 +154,9 @@ private:
             tapes.writeLayer(pieces[DecoderLayerPiece], MegatronTapes::LayerKind::CrossAttending);
         }
         writeHead(tapes, pieces[HeadPiece]);
+        if (m_vocabulary > 0) {
+            spreadVocabulary();
+        }
         if (splitsBackward(m_shape.schedule)) {
             splitPieces();
         }
@@ -169,6 +181,19 @@ private:
             const bool isT5 = m_shape.family == ModelFamily::T5;
             tapes.writeHead(piece, isT5 ? m_shape.decoderSequence : m_shape.sequence, ownsHead);
         }
+    }
+
+    /// Of the embedding the positions stay on the first stage, of the head the norm on the last one.
+    void spreadVocabulary()
+    {
+        auto& pieces = m_program.pieces;
+        RankShape ends = m_shape;
+        ends.vocab = 0;
+        MegatronTapes(ends, m_program.persistents).writeEmbedding(pieces[EmbeddingPiece], {ends.sequence});
+        std::erase(pieces[EmbeddingPiece].parameters, 0);
+        MegatronTapes tapes(m_shape, m_program.persistents);
+        tapes.writeFinalNorm(pieces[HeadPiece]);
+        tapes.writeVocabularyShare(pieces[m_vocabulary]);
     }
 
     /// Layers and head once more with the weights' gradients apart; the others compute theirs in the backward.
@@ -214,6 +239,9 @@ private:
             chunk.isFrozen = false;
             if (isFirst || isLast) {
                 loadBatch(m_shape, isFirst || m_shape.predictors > 0, chunk);
+            }
+            if (m_vocabulary > 0) {
+                chunk.runs.push_back({m_vocabulary, 1, 0});
             }
             if (isFirst && m_encoder.isPresent()) {
                 m_encoder.addToFirst(chunk);
@@ -261,6 +289,7 @@ private:
     const RankShape& m_shape;
     EncoderTapes m_encoder;
     ChunkLayers m_layers;
+    std::uint16_t m_vocabulary = 0; ///< the piece of a stage's share of the vocabulary; 0: none
 };
 
 /// Chunk passes that a step of every stage has, as far as they differ from each other.

@@ -33,6 +33,8 @@ struct PieceRun
     std::int64_t count = 1;
     std::int64_t checkpointGroup = 0; ///< pieces that are stored as their common input and rebuilt; 0: all is kept
     bool offloadsInput = false; ///< stored in the host's memory
+    std::int64_t offloaded = 0; ///< the first so many of the pieces have their Tape::offloaded there
+    bool keepsFirstInput = false; ///< except the first one's input, which the schedule holds
 };
 
 /// What a pipeline stage runs without a break: all of its layers, or one model chunk of them when interleaving.
@@ -43,6 +45,7 @@ struct Chunk
     bool sends = false;
     std::int64_t receivedBytes = 0, sentBytes = 0; ///< of boundary tensors; 0: the language model's
     bool isFrozen = false; ///< nothing in it or before it is trained: no backward runs through it
+    bool offloadsLater = false; ///< Tape::offloaded of all pieces leaves while the next pass runs
     std::vector<Tape::Event> loaded; ///< tensors of the data loader, alive during the forward
 };
 

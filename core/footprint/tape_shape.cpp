@@ -10,6 +10,7 @@
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
+#include "plan/vocabulary_split.h"
 #include "units/bytes.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ AttentionKernel attentionKernel(const TrainingPlan& plan, const RankShape& shape
     if (name == "unfused" || shape.element == 4) {
         return AttentionKernel::Unfused;
     }
-    if (name == "flash" || name == "flash_attention_2" || name == "flash_attention_3") {
+    if (shape.isKwai || name == "flash" || name == "flash_attention_2" || name == "flash_attention_3") {
         return AttentionKernel::Flash;
     }
     if (name == "fused") {
@@ -121,6 +122,9 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     } else {
         shape.schedule = shape.chunks > 1 ? Schedule::Interleaved : parallel.schedule.value;
     }
+    const VocabularySplit vocabulary = vocabularySplit(plan);
+    shape.vocabularyShards = vocabulary == VocabularySplit::None ? 1 : shape.stages;
+    shape.extraInFlight = extraInFlight(vocabulary, shape.stages);
     shape.encoderStages = encoderStages(plan);
     shape.stages += shape.encoderStages;
     shape.encoderCopies = encoderCopies(plan);
@@ -160,13 +164,15 @@ void readPrecision(const TrainingPlan& plan, RankShape& shape)
     // A 16-bit gradient buffer is copied to fp32 in the step; the copies live until zero_grad (theory_dense.md rule 7).
     shape.hasMainGradients = shape.master > 0 && shape.gradient < 4;
     shape.usesFp8 = plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty();
+    shape.scalesFp8ByBlock = plan.precision.fp8.value == "blockwise";
     shape.hasFp8Parameters = shape.usesFp8 && plan.precision.fp8Params.value;
 }
 
 void readImplementation(const TrainingPlan& plan, RankShape& shape)
 {
     const ImplementationPlan& facts = plan.implementation;
-    shape.isTransformerEngine = profileOf(plan) == "megatron-te";
+    shape.isKwai = profileOf(plan) == "megatron-kwai";
+    shape.isTransformerEngine = shape.isKwai || profileOf(plan) == "megatron-te";
     shape.capability = computeCapability(plan.hardware);
     shape.kernel = attentionKernel(plan, shape);
     shape.isThirdFlash = plan.attention.impl.value == "flash_attention_3";
@@ -176,7 +182,7 @@ void readImplementation(const TrainingPlan& plan, RankShape& shape)
                                        : FusedLoss::None;
     shape.fusesWeightGradients = facts.gradAccumFusion.valueOr(true);
     shape.keepsPlaceholderGradients
-        = shape.isTransformerEngine && shape.fusesWeightGradients && facts.placeholderGrads.valueOr(true);
+        = shape.isTransformerEngine && shape.fusesWeightGradients && facts.placeholderGrads.valueOr(!shape.isKwai);
     shape.fusesRope = facts.ropeFusion.valueOr(true);
     shape.fusesMaskedSoftmax = facts.maskedSoftmaxFusion.valueOr(true);
     shape.hasLoaderMask = facts.loaderMask.valueOr(true);
@@ -204,6 +210,27 @@ void readRecompute(const RecomputePlan& recompute, RankShape& shape)
         shape.recomputesAttention = !namesModules || contains(recompute.modules, "core_attn");
         shape.recomputesMlp = contains(recompute.modules, "mlp");
         shape.recomputesNorms = contains(recompute.modules, "layernorm");
+        shape.recomputesActivation = contains(recompute.modules, "mlp_act");
+    }
+}
+
+void readOffload(const ShardPlan& shard, RankShape& shape)
+{
+    OffloadShape& offload = shape.offload;
+    offload.isOn = shard.offloadActivations.value;
+    offload.isByChunk = shape.isKwai;
+    offload.layers = shard.offloadActivationLayers.valueOr(-1);
+    offload.fraction = std::clamp(shard.offloadActivationFraction.valueOr(1.0), 0.0, 1.0);
+    if (shard.offloadActivationModules.value.empty()) {
+        return;
+    }
+    offload.modules = 0;
+    for (const auto& [name, module] :
+         {std::pair{"attn_norm", OffloadShape::AttentionNorm}, std::pair{"qkv_linear", OffloadShape::QkvLinear},
+          std::pair{"core_attn", OffloadShape::CoreAttention},
+          std::pair{"attn_proj", OffloadShape::AttentionProjection}, std::pair{"mlp_norm", OffloadShape::MlpNorm},
+          std::pair{"expert_fc1", OffloadShape::ExpertInputs}, std::pair{"moe_act", OffloadShape::ExpertActivation}}) {
+        offload.modules |= contains(shard.offloadActivationModules, name) ? module : 0U;
     }
 }
 
@@ -215,6 +242,24 @@ tl::unexpected<Problem> missing(std::string_view key)
 tl::unexpected<Problem> notDescribed(std::string_view what)
 {
     return failure(Text{HEADROOM_TR("core", "the tapes do not describe %1"), {std::string(what)}});
+}
+
+/// A decoder alone, on a 1F1B pipeline; one stage has nothing to split.
+bool cannotSplitVocabulary(const TrainingPlan& plan)
+{
+    return plan.parallel.pp.value > 1
+        && (vocabularySplit(plan) == VocabularySplit::None || plan.vision.layers.value > 0
+            || plan.model.mtpLayers.value > 0 || plan.parallel.layout.isKnown() || plan.model.family.value == "bert"
+            || plan.implementation.deferredWgrads.isKnown());
+}
+
+/// Megatron refuses recomputed layers beside it (transformer_config.py).
+bool cannotOffload(const TrainingPlan& plan)
+{
+    const bool recomputesLayers = (plan.recompute.enabled.value || !plan.recompute.enabled.isStated())
+        && (plan.recompute.granularity.value == Granularity::Full || plan.recompute.numLayers.value > 0);
+    return recomputesLayers || splitsBackward(plan.parallel.schedule.value) || plan.model.family.value == "t5"
+        || plan.model.decoderLayers.isKnown() || plan.implementation.deferredWgrads.isKnown();
 }
 
 Result<void> checkKnown(const TrainingPlan& plan)
@@ -261,8 +306,10 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{optimizer == OptimizerKind::Adafactor, "the Adafactor optimizer"},
           std::pair{hasLora, "LoRA adapters"},
           std::pair{plan.shard.offloadParams.value, "offloaded parameters"},
-          std::pair{plan.shard.offloadActivations.value || plan.recompute.offloadInputs.value, "offloaded activations"},
-          std::pair{model.mtpLayers.value > 0 && profileOf(plan) != "megatron-te",
+          std::pair{plan.parallel.vocabSplit.isKnown() && cannotSplitVocabulary(plan), "this split of the vocabulary"},
+          std::pair{plan.recompute.offloadInputs.value, "inputs of recomputed layers in the host's memory"},
+          std::pair{plan.shard.offloadActivations.value && cannotOffload(plan), "these offloaded activations"},
+          std::pair{model.mtpLayers.value > 0 && profileOf(plan) == "megatron-local",
                     "multi-token prediction in Megatron's own layers"},
           std::pair{model.mtpLayers.value > 0 && plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty(),
                     "multi-token prediction in 8-bit precision"},
@@ -326,6 +373,7 @@ Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
     readPrecision(plan, shape);
     readImplementation(plan, shape);
     readRecompute(plan.recompute, shape);
+    readOffload(plan.shard, shape);
     if (!canRun({shape.schedule, shape.stages, shape.chunks, shape.microBatches, 0})) {
         return failure(Text{HEADROOM_TR("core",
                                         "DualPipe needs an even number of stages, and micro-batches at least twice as "

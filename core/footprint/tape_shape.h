@@ -19,6 +19,27 @@ enum class AttentionKernel : std::uint8_t {
 };
 enum class FusedLoss : std::uint8_t { None, Native, InPlace };
 
+/// Which activations wait in the host's memory for their backward.
+struct OffloadShape
+{
+    /// Whose input it is, as Megatron-LM's --offload-modules names them.
+    enum Module : unsigned {
+        AttentionNorm = 1,
+        QkvLinear = 2,
+        CoreAttention = 4,
+        AttentionProjection = 8,
+        MlpNorm = 16,
+        ExpertInputs = 32,
+        ExpertActivation = 64,
+        Others = 128
+    };
+    bool isOn = false;
+    bool isByChunk = false; ///< a share of every chunk leaves after its forward and comes back into buffers of its own
+    unsigned modules = 255;
+    std::int64_t layers = -1; ///< the first so many; -1: all but the last
+    double fraction = 1; ///< of the bytes where chunks leave, else of the layers
+};
+
 /// The numbers and facts that tapes are written from: a plan as one rank sees it, divided by its parallel dimensions
 /// and completed with the defaults that depend on other values. Symbols of theory.md section 0.
 struct RankShape
@@ -48,6 +69,8 @@ struct RankShape
     std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
     std::int64_t encoderCopies = 1; ///< of an image encoder on every stage, beside one language model
     Schedule schedule = Schedule::OneForwardOneBackward;
+    std::int64_t vocabularyShards = 1; ///< stages that share embedding and output layer
+    std::int64_t extraInFlight = 0; ///< micro-batches that every stage of 1F1B holds beyond its own
     bool keepsStageOutputs = false; ///< what was sent on stays until its backward
     bool delaysWeightGradients = false; ///< of the tapes being written: weights' gradients come in a pass of their own
 
@@ -56,7 +79,8 @@ struct RankShape
     std::int64_t otherSecondMoment = 4; ///< of tensors that are no matrices
     std::int64_t element = 2, gradient = 4, master = 4, firstMoment = 4, secondMoment = 4;
     double optimizerOnGpu = 1; ///< the rest of master weights and moments lies in the host's memory
-    bool usesFp8 = false, hasFp8Parameters = false, hasMainGradients = false, isDistributedOptimizer = false;
+    bool usesFp8 = false, hasFp8Parameters = false, scalesFp8ByBlock = false, hasMainGradients = false,
+         isDistributedOptimizer = false;
 
     // Implementation.
     bool isTransformerEngine = true, fusesWeightGradients = true, keepsPlaceholderGradients = true, fusesRope = true;
@@ -71,7 +95,13 @@ struct RankShape
     std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
     bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
+    bool recomputesActivation = false; ///< of a dense MLP
+    /// Megatron-Kwai: q, k and v stay packed beside the rotated copies; norms are not part of the product behind them,
+    /// so that they are rebuilt alone, and rotations with them. Of early 2024: no unused gradients are cached, and
+    /// parameters do not move into a buffer (its runs peak below 8 bytes a parameter).
+    bool isKwai = false;
 
+    OffloadShape offload;
     ExpertShape experts;
     LatentShape latentAttention;
     ContextShape contextShape;
@@ -84,7 +114,8 @@ struct RankShape
     [[nodiscard]] std::int64_t boundaryBytes() const { return localTokens() * hidden * element; }
 };
 
-/// The profile whose tapes describe the plan: "megatron-te", "megatron-local"; empty when none does.
+/// The profile whose tapes describe the plan: "megatron-te", "megatron-local", "megatron-kwai"; empty when none
+/// does.
 [[nodiscard]] std::string_view profileOf(const TrainingPlan& plan);
 
 /// Major version: stated, or from the device's name; a current training GPU's otherwise.

@@ -93,7 +93,6 @@ Result<void> readExperts(const TrainingPlan& plan, RankShape& shape)
     for (const auto& [has, what] : {
              std::pair{shape.family != ModelFamily::Decoder, "experts outside decoders"},
              std::pair{shape.isFrozen, "frozen layers with experts"},
-             std::pair{shape.usesFp8, "experts in 8-bit precision"},
              std::pair{isMixed && shape.checkpointGroup > 1,
                        "groups of recomputed layers that mix dense and expert ones"},
              std::pair{experts.overlapsCommunication && shape.chunks > 1,

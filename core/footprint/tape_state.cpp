@@ -179,6 +179,9 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
             addSeparateTensors(program, stage, group, bytes);
         }
     }
+    for (const std::int64_t copy : fp8WeightCopies(program, stage)) {
+        bytes.parameters += blockBytes(copy);
+    }
     const auto temporaries = orthogonalisation(program, stage);
     bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});
     return bytes;
@@ -288,6 +291,28 @@ std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::ve
 std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group)
 {
     return paddedEnd(shape, std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}, paddedStart), group);
+}
+
+std::vector<std::int64_t> fp8WeightCopies(const ModelProgram& program, const StageProgram& stage)
+{
+    const RankShape& shape = program.shape;
+    std::vector<std::int64_t> copies;
+    if (!shape.usesFp8 || shape.hasFp8Parameters || !shape.isTransformerEngine) {
+        return copies;
+    }
+    const std::int64_t perElement = shape.capability < 10 || shape.scalesFp8ByBlock ? 2 : 1;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (const auto* matrices : {&piece.matrices, &piece.expertMatrices}) {
+            for (const Piece::Matrix& matrix : *matrices) {
+                const std::int64_t elements = matrix.rows * matrix.columns;
+                const std::int64_t scales = shape.scalesFp8ByBlock ? perElement * 4 * elements / (128 * 128) : 0;
+                const bool isRouter = matrix.rows == shape.experts.count && matrix.columns == shape.hidden;
+                copies.insert(copies.end(), static_cast<std::size_t>(isRouter ? 0 : count),
+                              perElement * elements + scales);
+            }
+        }
+    });
+    return copies;
 }
 
 std::int64_t fp8Savings(const RankShape& shape, const std::vector<std::int64_t>& parameters)

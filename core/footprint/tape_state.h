@@ -52,6 +52,10 @@ optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parame
 /// multiple of 64, the buffer ends at one of lcm(d, 128) (Megatron optimizer/param_layout.py).
 [[nodiscard]] std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters,
                                           ParameterGroup group);
+/// Bytes of every copy that Transformer Engine keeps of a 16-bit weight it computes with in fp8: a byte an element, and
+/// one more for the transposed copy before Blackwell or with scales by block, which are fp32 for every 128 by 128
+/// (theory_moe_cp.md B3). Not of embedding, output layer and router.
+[[nodiscard]] std::vector<std::int64_t> fp8WeightCopies(const ModelProgram& program, const StageProgram& stage);
 /// fp8 parameters on Blackwell are one byte, where Hopper keeps a transposed copy too (theory_dense.md rule 8).
 [[nodiscard]] std::int64_t fp8Savings(const RankShape& shape, const std::vector<std::int64_t>& parameters);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_summary.h"
 
+#include "footprint/tape_offload.h"
+
 #include <algorithm>
 #include <array>
 
@@ -89,6 +91,33 @@ void checkpointedForward(const PieceRun& run, const PieceSummary& piece, std::si
               {Place::Doing::Forward, index, (groups - 1) * run.checkpointGroup - 1, piece.forward.peakEvent});
     }
     pass.net += groups * piece.output;
+}
+
+std::int64_t offloadedOf(const PieceRun& run, const PieceSummary& piece, std::int64_t index)
+{
+    return piece.offloaded - (run.keepsFirstInput && index == 0 ? piece.offloadedInput : 0);
+}
+
+/// Piece by piece: what an earlier one keeps leaves once the piece that its copy runs beside is through.
+void offloadedForward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
+{
+    std::int64_t away = 0;
+    for (std::int64_t i = 0; i < run.count; ++i) {
+        raise(pass, pass.net + piece.forward.peak, {Place::Doing::Forward, index, i, piece.forward.peakEvent});
+        pass.net += piece.forward.net;
+        for (; away < run.offloaded && offloadWindow(run, away) <= i; ++away) {
+            pass.net -= offloadedOf(run, piece, away);
+        }
+    }
+}
+
+void offloadedBackward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass)
+{
+    for (std::int64_t i = run.count; i-- > 0;) {
+        pass.net += returnedAt(run, piece, i);
+        raise(pass, pass.net + piece.backward.peak, {Place::Doing::Backward, index, i, piece.backward.peakEvent});
+        pass.net += piece.backward.net;
+    }
 }
 
 /// Group by group: rebuilt, then run backwards.
@@ -203,6 +232,31 @@ void addHandedOn(const Tape& tape, ComponentBytes& components)
     }
 }
 
+/// Of the pieces up to the one at hand, what is in the host's memory, or in a buffer that it came back into.
+std::int64_t awayAt(const ModelProgram& program, const Chunk& chunk, const Place& place)
+{
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i <= place.run; ++i) {
+        const PieceRun& run = chunk.runs[i];
+        const Tape& tape = program.pieces[run.piece].tape;
+        const bool isAtHand = i == place.run;
+        const std::int64_t reached = isAtHand ? place.piece + 1 : run.count;
+        const bool isReturned = place.isReturned && run.checkpointGroup == 0;
+        const std::int64_t pieces = isReturned ? reached : isAtHand ? piecesAway(run, place.piece) : run.offloaded;
+        for (const Tape::Event& storage : tape.offloaded) {
+            const bool isScheduled = storage.slot == Tape::input && run.keepsFirstInput && pieces > 0;
+            bytes += storage.bytes * (pieces - (isScheduled ? 1 : 0));
+        }
+        for (std::size_t k = 0; isReturned && isAtHand && k < place.event; ++k) {
+            for (const Tape::Event& storage : tape.offloaded) {
+                const bool isFreed = tape.backward[k].op == Tape::Op::Free && tape.backward[k].slot == storage.slot;
+                bytes -= isFreed ? storage.bytes : 0;
+            }
+        }
+    }
+    return bytes;
+}
+
 /// A piece whose output is not its successor's to free: T5's encoder norm, which every decoder layer reads.
 bool freesItsOutput(const Tape& tape)
 {
@@ -214,12 +268,37 @@ bool freesItsOutput(const Tape& tape)
 
 } // namespace
 
+std::int64_t returnedAt(const PieceRun& run, const PieceSummary& piece, std::int64_t place)
+{
+    std::int64_t bytes = 0;
+    for (std::int64_t i = std::min(place, run.offloaded - 1); i >= 0; --i) {
+        const std::int64_t window = offloadWindow(run, i);
+        if (window < place) {
+            break;
+        }
+        bytes += window == place ? offloadedOf(run, piece, i) : 0;
+    }
+    return bytes;
+}
+
 void summarise(const Tape& tape, PieceSummary& summary)
 {
     summary = {};
     addRises(tape.forward, summary.forward, summary.firstForward);
     addRises(tape.backward, summary.backward, summary.firstBackward);
     summary.output = tape.outputBytes;
+    if (!tape.offloaded.empty()) {
+        std::vector<Tape::Event> events = tape.backward;
+        for (const Tape::Event& storage : tape.offloaded) {
+            summary.offloaded += storage.bytes;
+            summary.offloadedInput += storage.slot == Tape::input ? storage.bytes : 0;
+            for (Tape::Event& event : events) {
+                const bool isFreed = event.op == Tape::Op::Free && event.slot == storage.slot;
+                event.bytes -= isFreed ? storage.bytes : 0;
+            }
+        }
+        addRises(events, summary.returned, summary.firstReturned);
+    }
     summary.deferring = tape.defersInBackward ? riseOf<true>(tape.backward) : summary.backward;
     if (!tape.inputBackward.empty()) {
         addRises(tape.inputBackward, summary.inputBackward, summary.firstInputBackward);
@@ -235,6 +314,14 @@ PieceSummary PieceSummary::splitting() const
     split.firstBackward = firstInputBackward;
     split.held = inputBackward.net - backward.net;
     return split;
+}
+
+PieceSummary PieceSummary::returning() const
+{
+    PieceSummary reading = *this;
+    reading.backward = returned;
+    reading.firstBackward = firstReturned;
+    return reading;
 }
 
 Rise riseBeside(const std::vector<std::int64_t>& persistents, const std::vector<Tape::Event>& events)
@@ -264,6 +351,10 @@ void addForward(const PieceRun& run, const PieceSummary& piece, std::size_t inde
         checkpointedForward(run, piece, index, pass);
         return;
     }
+    if (run.offloaded > 0) {
+        offloadedForward(run, piece, index, pass);
+        return;
+    }
     raise(pass, pass.net + (run.count - 1) * piece.forward.net + piece.forward.peak,
           {Place::Doing::Forward, index, run.count - 1, piece.forward.peakEvent});
     pass.net += run.count * piece.forward.net;
@@ -273,6 +364,10 @@ void addBackward(const PieceRun& run, const PieceSummary& piece, std::size_t ind
 {
     if (run.checkpointGroup > 0) {
         checkpointedBackward(run, piece, index, pass);
+        return;
+    }
+    if (run.offloaded > 0) {
+        offloadedBackward(run, piece, index, pass);
         return;
     }
     raise(pass, pass.net + piece.backward.peak,
@@ -297,6 +392,23 @@ static void summariseSplit(const Chunk& chunk, const std::vector<PieceSummary>& 
     summary.inputBackward.place.isSplit = true;
 }
 
+/// The whole chunk has been away and lies in a buffer again.
+static void summariseReturned(const Chunk& chunk, const std::vector<PieceSummary>& pieces, ChunkSummary& summary)
+{
+    std::int64_t scheduled = 0;
+    for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+        const PieceRun& run = chunk.runs[i];
+        const PieceSummary& piece = pieces[run.piece];
+        const bool isAway = piece.offloaded > 0 && run.checkpointGroup == 0;
+        addBackward(run, isAway ? piece.returning() : piece, i, summary.returned);
+        summary.offloaded += isAway ? run.count * piece.offloaded : 0;
+        scheduled += isAway && run.keepsFirstInput ? piece.offloadedInput : 0;
+    }
+    summary.offloaded -= scheduled;
+    summary.returned.net -= scheduled;
+    summary.returned.place.isReturned = true;
+}
+
 ChunkSummary summarise(const Chunk& chunk, const std::vector<PieceSummary>& pieces)
 {
     ChunkSummary summary;
@@ -316,6 +428,9 @@ ChunkSummary summarise(const Chunk& chunk, const std::vector<PieceSummary>& piec
     forward.net -= loaded;
     for (std::size_t i = chunk.runs.size(); i-- > 0;) {
         addBackward(chunk.runs[i], pieces[chunk.runs[i].piece], i, backward);
+    }
+    if (chunk.offloadsLater) {
+        summariseReturned(chunk, pieces, summary);
     }
     if (std::any_of(chunk.runs.begin(), chunk.runs.end(),
                     [&](const PieceRun& run) { return pieces[run.piece].isSplit; })) {
@@ -385,6 +500,7 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
         }
         add(tape.forward, place.event, components);
     }
+    components[static_cast<std::size_t>(Component::Activations)] -= awayAt(program, chunk, place);
 }
 
 } // namespace headroom

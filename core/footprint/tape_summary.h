@@ -24,12 +24,16 @@ struct PieceSummary
     Rise forward, backward, firstForward, firstBackward;
     Rise deferring; ///< backward, what is deferred staying alive
     Rise inputBackward, firstInputBackward, weights; ///< the backward in two passes
+    Rise returned, firstReturned; ///< backward, what was offloaded lying in a buffer of its own
+    std::int64_t offloaded = 0, offloadedInput = 0; ///< bytes that leave, and how many of them are the input's
     std::int64_t output = 0;
     std::int64_t held = 0; ///< what its backward leaves for the pass of the weights' gradients
     bool isSplit = false; ///< there are two passes
 
     /// The piece whose backward is the first of the two passes.
     [[nodiscard]] PieceSummary splitting() const;
+    /// The piece whose backward reads from such buffers.
+    [[nodiscard]] PieceSummary returning() const;
 };
 
 void summarise(const Tape& tape, PieceSummary& summary);
@@ -45,6 +49,7 @@ struct Place
     std::int64_t piece = 0; ///< within the run
     std::uint32_t event = 0;
     bool isSplit = false; ///< the backward leaves the weights' gradients for later
+    bool isReturned = false; ///< the backward reads what was offloaded from a buffer
 
     friend bool operator==(const Place&, const Place&) = default;
 };
@@ -61,12 +66,17 @@ struct ChunkSummary
     PassSummary forward, backward;
     PassSummary deferring; ///< backward, what is deferred staying alive
     PassSummary inputBackward, weights; ///< the backward in two passes
+    PassSummary returned; ///< backward, what was offloaded lying in a buffer
+    std::int64_t offloaded = 0; ///< bytes that leave while the next pass runs
     std::int64_t output = 0; ///< bytes that flow out
 };
 
 /// A run of pieces after what `pass` has seen already.
 void addForward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass);
 void addBackward(const PieceRun& run, const PieceSummary& piece, std::size_t index, PassSummary& pass);
+
+/// Bytes that come back from the host's memory before the backward of piece `place` of the run.
+[[nodiscard]] std::int64_t returnedAt(const PieceRun& run, const PieceSummary& piece, std::int64_t place);
 
 [[nodiscard]] ChunkSummary summarise(const Chunk& chunk, const std::vector<PieceSummary>& pieces);
 

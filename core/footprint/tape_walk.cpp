@@ -30,7 +30,7 @@ std::int64_t distinctMicroBatches(const RankShape& shape, const StageProgram& st
         return std::min(all, 2 * shape.stages + 2 + deferred); // it holds as many as the first stage
     }
     if (shape.chunks == 1) {
-        return std::min(all, shape.stages - stage.stage + 1 + deferred);
+        return std::min(all, shape.stages - stage.stage + 1 + shape.extraInFlight + deferred);
     }
     const std::int64_t group = shape.chunkGroup;
     const std::int64_t most = 4 * group + (deferred + group - 1) / group * group;

@@ -82,6 +82,7 @@ enum class TensorKind : std::uint8_t {
     GlobalBuffer,
     PlaceholderGradients,
     GatheredParameters,
+    OffloadBuffer, ///< that activations come back into from the host's memory
     ReduceBuffer
 };
 inline constexpr int tensorKindCount = static_cast<int>(TensorKind::ReduceBuffer) + 1;

@@ -2,6 +2,7 @@
 #include "footprint/working.h"
 
 #include "plan/batch.h"
+#include "plan/vocabulary_split.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +32,7 @@ PipelineShape pipelineOf(const TrainingPlan& plan, const Split& split)
     PipelineShape shape{plan.parallel.schedule.value, split.pipeline, split.chunks,
                         std::clamp<std::int64_t>(microBatchesPerStep(plan), 1, most),
                         std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(0), 0, most)};
+    shape.extra = extraInFlight(vocabularySplit(plan), split.pipeline);
     shape.stages += encoderStages(plan);
     shape = effectivePipeline(shape);
     if (isFolded(shape.schedule) || shape.schedule == Schedule::DualPipe) {

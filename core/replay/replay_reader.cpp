@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay_reader.h"
 
+#include "footprint/tape_offload.h"
+
 #include <algorithm>
 
 namespace headroom {
@@ -166,6 +168,10 @@ ReplayReader::Handle ReplayReader::forward(std::size_t chunk, std::int64_t micro
     }
     live.activations = m_activations;
     live.places = placesOf(live, input, stream);
+    finishLeaving();
+    if (m_stage.chunks[chunk].offloadsLater) {
+        m_leaving = {chunk, microBatch};
+    }
     return m_stage.chunks[chunk].sends ? stream : Handle{};
 }
 
@@ -201,11 +207,15 @@ void ReplayReader::finish(std::size_t chunk, std::int64_t microBatch)
 
 ReplayReader::Handle ReplayReader::backward(std::size_t chunk, std::int64_t microBatch, Handle outputGradient)
 {
+    if (m_leaving == std::pair{chunk, microBatch}) {
+        m_leaving.reset(); // its backward comes at once, so it stays
+    }
     LiveChunk& live = resume(chunk, microBatch);
     live.gradient = outputGradient;
     runBackward(m_stage.chunks[chunk], live);
     const Handle gradient = live.gradient;
     finish(chunk, microBatch);
+    finishLeaving();
     return gradient;
 }
 
@@ -242,6 +252,8 @@ void ReplayReader::weights(std::size_t chunk, std::int64_t microBatch)
 void ReplayReader::forwardRun(const PieceRun& run, Handle*& slots, Handle& stream)
 {
     const Tape& tape = m_program.pieces[run.piece].tape;
+    Handle* const first = slots;
+    std::int64_t away = 0;
     for (std::int64_t i = 0; i < run.count; ++i) {
         slots[Tape::input] = stream;
         forwardPiece(tape, slots);
@@ -254,16 +266,73 @@ void ReplayReader::forwardRun(const PieceRun& run, Handle*& slots, Handle& strea
                 free(slots[Tape::input]);
             }
         }
+        for (; away < run.offloaded && offloadWindow(run, away) <= i; ++away) {
+            sendAway(run, first, away);
+        }
         slots += tape.slotCount;
     }
+}
+
+void ReplayReader::sendAway(const PieceRun& run, Handle* first, std::int64_t piece)
+{
+    const Tape& tape = m_program.pieces[run.piece].tape;
+    for (const Tape::Event& storage : tape.offloaded) {
+        free(first[piece * tape.slotCount + storage.slot]);
+    }
+}
+
+void ReplayReader::bringBack(const PieceRun& run, Handle* first, std::int64_t piece)
+{
+    const Tape& tape = m_program.pieces[run.piece].tape;
+    for (const Tape::Event& storage : tape.offloaded) {
+        if (storage.slot != Tape::input || !run.keepsFirstInput || piece > 0) {
+            first[piece * tape.slotCount + storage.slot] = allocate(storage.kind, storage.bytes);
+        }
+    }
+}
+
+/// The copy of a chunk's activations that ran beside the last pass has ended; of a storage that left in part the rest
+/// is a smaller one. They come back into buffers that are there, so that the backward frees nothing for them.
+void ReplayReader::finishLeaving()
+{
+    if (!m_leaving) {
+        return;
+    }
+    if (m_hasUnseenPeak || m_hasUnseenSpan) {
+        takeSnapshot();
+    }
+    LiveChunk& live = m_live.at(*m_leaving);
+    m_activations = live.activations;
+    Handle* slots = live.slots.data();
+    for (const PieceRun& run : m_stage.chunks[m_leaving->first].runs) {
+        const Tape& tape = m_program.pieces[run.piece].tape;
+        for (std::int64_t i = 0; i < run.count; ++i) {
+            for (const Tape::Event& storage : tape.offloaded) {
+                Handle& handle = slots[storage.slot];
+                const std::int64_t rest = handle.bytes - storage.bytes;
+                if (run.checkpointGroup == 0 && handle.block != CachingAllocator::noBlock) {
+                    free(handle);
+                    handle = rest > 0 ? allocate(storage.kind, rest) : Handle{};
+                }
+            }
+            slots += tape.slotCount;
+        }
+    }
+    live.activations = m_activations;
+    live.places = placesOf(live, {}, {});
+    m_leaving.reset();
 }
 
 void ReplayReader::backwardRun(const PieceRun& run, Handle*& slots)
 {
     const Tape& tape = m_program.pieces[run.piece].tape;
+    std::int64_t away = run.offloaded;
     for (std::int64_t i = run.count; i-- > 0;) {
         slots -= tape.slotCount;
         --m_layer;
+        for (; away > 0 && offloadWindow(run, away - 1) >= i; --away) {
+            bringBack(run, slots - i * tape.slotCount, away - 1);
+        }
         if (run.checkpointGroup > 0 && (i + 1 == run.count || (i + 1) % run.checkpointGroup == 0)) {
             const std::int64_t first = i / run.checkpointGroup * run.checkpointGroup;
             if (run.offloadsInput) {

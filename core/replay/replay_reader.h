@@ -5,6 +5,7 @@
 #include "replay/replay.h"
 
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -64,6 +65,9 @@ private:
     void forwardRun(const PieceRun& run, Handle*& slots, Handle& stream);
     void backwardRun(const PieceRun& run, Handle*& slots);
     void rebuildGroup(const Tape& tape, Handle* slots, std::int64_t pieces);
+    void sendAway(const PieceRun& run, Handle* first, std::int64_t piece);
+    void bringBack(const PieceRun& run, Handle* first, std::int64_t piece);
+    void finishLeaving();
     [[nodiscard]] bool canDefer() const;
     [[nodiscard]] std::uint64_t placeOf(const Handle& handle) const;
     [[nodiscard]] std::uint64_t placesOf(const LiveChunk& live, const Handle& input, const Handle& output) const;
@@ -82,6 +86,7 @@ private:
     std::vector<Handle> m_persistents, m_deferred, m_mainGradients;
     std::vector<std::int64_t> m_optimizerTensors;
     LiveChunk* m_current = nullptr;
+    std::optional<std::pair<std::size_t, std::int64_t>> m_leaving; ///< a chunk that is copied to the host's memory
     std::int32_t m_chunk = 0, m_microBatch = 0;
 
     StageReplay m_result;

@@ -23,8 +23,12 @@ void ReplayReader::constructMegatron()
     for (const std::int64_t elements : parameterTensors(m_program, m_stage, true)) {
         static_cast<void>(allocate(TensorKind::Parameters, elements * shape.element));
     }
+    for (const std::int64_t copy : fp8WeightCopies(m_program, m_stage)) {
+        static_cast<void>(allocate(TensorKind::Parameters, copy));
+    }
     std::vector<Handle> tensors;
-    for (const std::int64_t elements : parameterTensors(m_program, m_stage)) {
+    const bool isInPlace = shape.isDistributedOptimizer && shape.isKwai; // there at once
+    for (const std::int64_t elements : isInPlace ? std::vector<std::int64_t>{} : parameterTensors(m_program, m_stage)) {
         tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
     }
     for (const ParameterGroup group : parameterGroups) {

@@ -3265,6 +3265,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>聚合的参数</translation>
     </message>
     <message>
+        <source>buffer for offloaded activations</source>
+        <translation>卸载激活的缓冲区</translation>
+    </message>
+    <message>
         <source>reduction buffer</source>
         <translation>归约缓冲区</translation>
     </message>

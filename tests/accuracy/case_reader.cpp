@@ -29,6 +29,8 @@ void CaseReader::read()
         readInternEvo();
     } else if (contains(framework, "VocabularyParallelism")) {
         readVocabularyParallelism();
+    } else if (contains(framework, "Kwai")) {
+        readKwai();
     } else if (contains(framework, "Galvatron")) {
         readGalvatron();
     } else if (contains(framework, "Qwen")) {
@@ -143,8 +145,36 @@ void CaseReader::readVocabularyParallelism()
     }
     set("model.rope", "false");
     set("model.max_pos", text(m_node["model"]["seq"]));
-    if (text(m_node["parallel"]["schedule"]) != "1F1B") {
-        m_case.missing = "vocabularies or layers that are spread over the stages";
+    const std::string schedule = words(m_node["parallel"]["schedule"]);
+    if (contains(schedule, "redistributed")) {
+        set("parallel.layout", "4,4,4,5,5,5,5,0");
+    }
+    for (const auto& [word, split] : {std::pair{"variant 1", "variant1"}, std::pair{"variant 2", "variant2"},
+                                      std::pair{"interlaced", "interlaced"}}) {
+        if (contains(schedule, word)) {
+            set("parallel.vocab_split", split);
+        }
+    }
+}
+
+/// examples/atc24/pretrain_llama.sh: bf16, the distributed optimizer; "balanced" recomputation rebuilds norms,
+/// rotations and the MLP's activation; alpha is the offloaded share of a chunk's activations.
+void CaseReader::readKwai()
+{
+    set("implementation.profile", "megatron-kwai");
+    set("precision.recipe", "megatron-bf16");
+    set("shard.dist_opt", "true");
+    set("shard.offload_params", "false");
+    set("parallel.layers_per_vstage", text(m_node["parallel"]["layers_per_vstage"]));
+    set("model.vocab_pad_multiple", "128");
+    set("model.rope", "true");
+    const std::string offload = words(m_node["sharding"]["offload"]);
+    if (const std::size_t alpha = offload.find("alpha="); alpha != std::string::npos) {
+        set("shard.offload_activations", "true");
+        set("shard.offload_activation_fraction", offload.substr(alpha + 6));
+    }
+    if (text(m_node["recompute"]["granularity"]) == "selective") {
+        set("recompute.modules", "layernorm, mlp_act");
     }
 }
 

@@ -23,6 +23,7 @@ private:
     void readLitGpt();
     void readInternEvo();
     void readVocabularyParallelism();
+    void readKwai();
     void readGalvatron();
     void readTorchtune();
     void readQwen();

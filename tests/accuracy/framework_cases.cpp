@@ -19,8 +19,9 @@ bool hasProfile(std::string_view framework)
     return isBigScience || framework.starts_with("torchtitan") || framework == "torchtune" || framework == "prime-rl"
         || framework == "LitGPT" || framework == "InternEvo"
         || framework.find("VocabularyParallelism") != std::string_view::npos
-        || framework.find("Galvatron") != std::string_view::npos || framework.starts_with("Qwen")
-        || framework.starts_with("HF PEFT") || framework.starts_with("ms-swift (transformers");
+        || framework.find("Kwai") != std::string_view::npos || framework.find("Galvatron") != std::string_view::npos
+        || framework.starts_with("Qwen") || framework.starts_with("HF PEFT")
+        || framework.starts_with("ms-swift (transformers");
 }
 
 /// "https://github.com/OWNER/…" without what follows the owner.

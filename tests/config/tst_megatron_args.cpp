@@ -90,6 +90,16 @@ void TestMegatronArgs::fields_data()
         "moe_act, mlp");
     row("the old switch wins", "--recompute-activations: true\n--recompute-granularity: full", "recompute.granularity",
         "selective");
+    row("offloaded layers", "--cpu-offloading: true\n--cpu-offloading-num-layers: 12",
+        "shard.offload_activation_layers", "12");
+    row("offloaded modules", "--fine-grained-activation-offloading: true\n--offload-modules: '[core_attn attn_proj]'",
+        "shard.offload_activation_modules", "core_attn, attn_proj");
+    row("Kwai's share", "--kaimm-offload-activation-ratio: 0.6", "shard.offload_activation_fraction", "0.6");
+    row("Kwai's share is one of offloaded", "--kaimm-offload-activation-ratio: 0.6", "shard.offload_activations",
+        "true");
+    row("Kwai's profile", "--kaimm-offload-activation-ratio: 0.6", "implementation.profile", "megatron-kwai");
+    row("Kwai's balanced recomputation", "--kaimm-recompute-norm: true\n--kaimm-recompute-mlp-activation-func: true",
+        "recompute.modules", "layernorm, mlp_act");
     row("experts", "--num-experts: 8", "moe.topk", "2");
     row("dense layers first", "--num-experts: 8\n--moe-layer-freq: '([0]*3+[1]*9)'", "moe.first_dense_layers", "3");
     row("every second layer", "--num-experts: 8\n--moe-layer-freq: 2", "moe.layer_freq", "2");

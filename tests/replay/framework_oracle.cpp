@@ -143,6 +143,35 @@ std::vector<OracleNote> litGptNotes(const Sizes& size)
     return notes;
 }
 
+/// Megatron-Kwai: what waits in the host's memory.
+std::vector<OracleNote> kwaiNotes(const FrameworkCase& entry, const Sizes& size, const nlohmann::json& row)
+{
+    const TrainingPlan& plan = entry.plan;
+    const double alpha = plan.shard.offloadActivations.value ? plan.shard.offloadActivationFraction.value : 0;
+    const double input = 2 * static_cast<double>(plan.batch.seq.value / plan.parallel.cp.value) * size.hidden
+        / static_cast<double>(plan.parallel.tp.value);
+    // Stage 0 of 8 with 5 chunks of each has 47 chunks in flight, of which those behind chunk 0 got their input.
+    const double received = 47 - (8 + 7);
+    std::vector<OracleNote> notes{
+        {"inputs of chunks, which the schedule holds (schedules.py, input_tensors)", alpha * received * input}};
+    if (alpha == 1) { // nothing else of the chunks in flight is there, so that the last forward of the warm-up peaks
+        notes.push_back({"the chunk before, which is copied while the next one runs forward",
+                         row.at("parts_bytes").at("in_flight").get<double>()});
+    }
+    return notes;
+}
+
+/// Layers dealt out so that the stage with the embedding is the fullest.
+std::vector<OracleNote> redistributedNotes(const FrameworkCase& entry, const Sizes& size)
+{
+    if (!entry.plan.parallel.layout.isKnown()) {
+        return {};
+    }
+    const double kept = 4 * size.tokens * (32 * size.hidden + 4 * static_cast<double>(size.model.heads));
+    return {
+        {"the embedding's gradient, which comes when a micro-batch's four layers are through", 2 * size.table - kept}};
+}
+
 } // namespace
 
 std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::json& row)
@@ -165,6 +194,12 @@ std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::
     }
     if (entry.framework == "LitGPT") {
         return litGptNotes(size);
+    }
+    if (entry.framework.find("Kwai") != std::string::npos) {
+        return kwaiNotes(entry, size, row);
+    }
+    if (entry.framework.find("VocabularyParallelism") != std::string::npos) {
+        return redistributedNotes(entry, size);
     }
     return {};
 }

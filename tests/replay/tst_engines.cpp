@@ -64,10 +64,9 @@ void TestEngines::fallsBack_data()
     QTest::newRow("textbook model") << QByteArray("model.layers=24 model.hidden=1024 model.vocab=50000 batch.micro=2 "
                                                   "batch.seq=1024")
                                     << QByteArray("model.heads is not known");
-    QTest::newRow("experts in fp8") << llama7b + "moe.experts=8 moe.topk=2 precision.fp8=tensorwise"
-                                    << QByteArray("experts in 8-bit precision");
-    QTest::newRow("offloaded activations")
-        << llama7b + "shard.offload_activations=true" << QByteArray("offloaded activations");
+    QTest::newRow("offloaded activations beside recomputed layers")
+        << llama7b + "shard.offload_activations=true recompute.granularity=full"
+        << QByteArray("these offloaded activations");
     QTest::newRow("Muon beside the host")
         << llama7b + "precision.recipe=megatron-bf16-muon shard.offload_optimizer=true"
         << QByteArray("the Muon optimizer with offloaded state");

@@ -72,6 +72,26 @@ const Choices megatron{
     {"implementation.fused_loss=none", "implementation.fused_loss=native", "implementation.fused_loss=te-inplace"},
 };
 
+const Choices offloaded{
+    {"shard.offload_activations=true", "shard.offload_activations=true shard.offload_activation_layers=3",
+     "shard.offload_activations=true shard.offload_activation_modules=core_attn,attn_norm,mlp_norm,moe_act",
+     "shard.offload_activations=true shard.offload_activation_fraction=0.4"},
+};
+
+const Choices spread{
+    {"parallel.vocab_split=variant1", "parallel.vocab_split=variant2", "parallel.vocab_split=interlaced"},
+};
+
+/// Of Megatron-Kwai, which rebuilds norms and activations.
+const Choices rebuilt{
+    {"batch.accum=8", "batch.accum=17"},
+    {"parallel.tp=1", "parallel.tp=2 parallel.sp=true"},
+    {"parallel.pp=1", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2", "parallel.pp=2 parallel.layers_per_vstage=2"},
+    {"recompute.enabled=false", "recompute.granularity=selective recompute.modules=layernorm,mlp_act"},
+    {"shard.dist_opt=true parallel.dp=4", "shard.dist_opt=false"},
+    {"model.rope=true", "model.rope=false", "parallel.cp=2"},
+};
+
 const Choices pipelines{
     {"parallel.tp=1", "parallel.tp=2", "parallel.tp=2 parallel.sp=true"},
     {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2 parallel.schedule=interleaved",
@@ -134,7 +154,7 @@ void TestSweep::agrees_data()
 {
     QTest::addColumn<QList<Choices>>("choices");
     QTest::addColumn<double>("usualRounding");
-    constexpr double usual = 0.01, ofManySmall = 0.03; // an encoder's tensors are of a few MiB
+    constexpr double usual = 0.01, ofManySmall = 0.03; // of a few MiB: an encoder's, a rank's parts
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "prime-rl", "litgpt"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch} << usual;
     }
@@ -145,7 +165,12 @@ void TestSweep::agrees_data()
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron} << usual;
         QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;
+        QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded} << usual;
     }
+    QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
+    QTest::newRow("megatron-kwai") << QList<Choices>{models, rebuilt} << ofManySmall;
+    QTest::newRow("megatron-kwai, activations on the host")
+        << QList<Choices>{models, rebuilt, offloaded} << ofManySmall;
 }
 
 void TestSweep::agrees()

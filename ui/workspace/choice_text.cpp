@@ -69,6 +69,7 @@ QString plainTitle(const std::string& id)
         {"fsdp", "FSDP"},
         {"megatron-te", "Megatron + TE"},
         {"megatron-2.4", "Megatron 2.4"},
+        {"megatron-kwai", "Megatron-Kwai"},
         {"deepspeed-pipeline", "DeepSpeed pipeline"},
         {"hf-eager", "Hugging Face eager"},
         {"hf-sdpa", "Hugging Face SDPA"},
