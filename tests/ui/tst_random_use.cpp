@@ -152,6 +152,11 @@ QString RandomUser::openFiles()
         QStringLiteral("other.log"), QStringLiteral("broken.yaml"), QStringLiteral("missing.log"),
         QStringLiteral("folder"),    QStringLiteral("model.json"),  QStringLiteral("binary.log")};
     static const QFileInfoList samples = QDir(QStringLiteral(HEADROOM_SAMPLES)).entryInfoList(QDir::Files);
+    if (upTo(4) == 0) {
+        const ModelPreset& model = oneOf(m_window.workspace().library().catalog.models);
+        m_window.workspace().useModel(model.plan, QString::fromStdString(model.title));
+        return QStringLiteral("model %1").arg(QString::fromStdString(model.id));
+    }
     QStringList paths;
     for (int i = 0; i <= upTo(1); ++i) {
         const int name = upTo(static_cast<int>(names.size() + samples.size()) - 1);
