@@ -349,6 +349,22 @@ bool isComputable(const TrainingPlan& plan)
         < 4e18;
 }
 
+/// The same for an image encoder and what follows it.
+bool isComputable(const TrainingPlan& plan, const VisionTower& tower, const Projector& projector)
+{
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double patches = real(atLeastOne(plan.batch.micro)) * real(tower.images) * real(tower.tokens);
+    const double merged = real(projector.in) * real(projector.merge) * real(projector.merge);
+    const double pixels = 3 * real(tower.temporalPatch) * real(tower.patch) * real(tower.patch);
+    const double width = 4 * (real(tower.hidden) + real(tower.ffn)) + real(tower.heads) * real(tower.tokens) + merged
+        + real(projector.hidden) + real(projector.out) + pixels;
+    const double layers = real(tower.layers) + real(std::clamp<std::int64_t>(projector.layers, 0, 64)) + 65;
+    return (patches + real(tower.positions) + real(tower.hidden) + merged + real(projector.out)
+            + real(projector.hidden))
+        * width * layers * 64
+        < 4e18;
+}
+
 } // namespace
 
 Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
@@ -359,7 +375,9 @@ Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
     const std::int64_t tensor = atLeastOne(plan.parallel.tp);
     const bool divides
         = plan.model.heads.value % tensor == 0 && plan.batch.seq.value % atLeastOne(plan.parallel.cp) == 0;
-    if (!divides || !isComputable(plan)) {
+    const VisionTower tower = visionTowerOf(plan);
+    const bool hasSizes = isComputable(plan) && (!tower.isPresent() || isComputable(plan, tower, projectorOf(plan)));
+    if (!divides || !hasSizes) {
         for (const Problem& problem : validate(plan)) {
             if (problem.severity == Severity::Error) {
                 return tl::unexpected(problem);

@@ -324,6 +324,17 @@ void TestEncoderStages::refusesWhatNobodyRuns()
                                     stages);
     QVERIFY(!done);
     QVERIFY2(done.error().english().find("every stage") != std::string::npos, done.error().english().c_str());
+    const auto inner = estimator.run(planOf(model
+                                            + "projector.type=patch_merger vision.deepstack_layers=3 "
+                                              "parallel.encoder_pp=2"),
+                                     stages);
+    QVERIFY(!inner);
+    QVERIFY2(inner.error().english().find("several stages") != std::string::npos, inner.error().english().c_str());
+    for (const char* sizes :
+         {"vision.images_per_sample=900000000 batch.micro=900000000", "vision.layers=900000000000000",
+          "vision.hidden=90000000000 vision.heads=1", "projector.hidden=9000000000000"}) {
+        QVERIFY2(!estimator.run(planOf(model + sizes), stages), sizes);
+    }
 }
 
 QTEST_APPLESS_MAIN(TestEncoderStages)
