@@ -32,6 +32,9 @@ std::int64_t mostInFlight(const std::vector<StepTimeline::Pass>& passes)
     std::vector<std::pair<std::int32_t, int>> chunksLeft;
     std::size_t most = 0;
     for (const StepTimeline::Pass& pass : passes) {
+        if (pass.isEncoder) {
+            continue;
+        }
         auto left = std::find_if(chunksLeft.begin(), chunksLeft.end(),
                                  [&](const auto& entry) { return entry.first == pass.microBatch; });
         if (pass.phase == Phase::Forward) {
@@ -108,7 +111,8 @@ StepTimeline stepTimeline(const ModelProgram& program, const StageReplay& replay
         const bool isNewPass = i == 0 || !isSamePass(point, points[i - 1]);
         if (isNewPass) {
             const double begin = timeline.width();
-            timeline.passes.push_back({point.phase, point.chunk, point.microBatch, begin, begin});
+            const bool isEncoder = point.microBatch >= 0 && point.chunk >= program.shape.chunks;
+            timeline.passes.push_back({point.phase, point.chunk, point.microBatch, begin, begin, isEncoder});
         }
         const double width = point.phase == Phase::Optimizer      ? optimizerWidth
             : point.phase == Phase::Forward || point.isRebuilding ? forwardWidth

@@ -27,6 +27,7 @@ struct StepTimeline
         std::int32_t chunk = 0;
         std::int32_t microBatch = 0; ///< -1 in the optimizer
         double begin = 0, end = 0;
+        bool isEncoder = false; ///< of the stage's copy of an image encoder, which works in step with the first stage
     };
     /// The highest moment while one layer works; several layers where there are too many to draw.
     struct Span
@@ -45,7 +46,7 @@ struct StepTimeline
     Schedule schedule = Schedule::OneForwardOneBackward;
     std::int64_t chunks = 1;
     std::int64_t microBatches = 0, walkedMicroBatches = 0; ///< of the plan, and those in the passes
-    std::int64_t inFlight = 0; ///< the most micro-batches between their forward and their backward
+    std::int64_t inFlight = 0; ///< the most micro-batches between the language model's forward and its backward
 
     [[nodiscard]] double width() const { return spans.empty() ? 0 : spans.back().end; }
     /// The span at that position; none outside.

@@ -6165,6 +6165,10 @@ Open a config, or choose a model.</source>
         <source>Allocated</source>
         <translation>已分配</translation>
     </message>
+    <message>
+        <source>%1, image encoder</source>
+        <translation>%1，图像编码器</translation>
+    </message>
 </context>
 <context>
     <name>headroom::ToggleRow</name>

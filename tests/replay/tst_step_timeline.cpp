@@ -35,7 +35,7 @@ Replayed replayed(const QByteArray& settings, std::size_t stage, std::size_t mos
     return result;
 }
 
-/// "F1 B1 F2 B2 step", with the chunk behind a dot when there are several.
+/// "F1 B1 F2 B2 step", with the chunk behind a dot when there are several; "eF1" for an image encoder.
 QString orderOf(const StepTimeline& timeline)
 {
     QStringList order;
@@ -45,7 +45,9 @@ QString orderOf(const StepTimeline& timeline)
             continue;
         }
         QString text = (pass.phase == Phase::Forward ? u'F' : u'B') + QString::number(pass.microBatch + 1);
-        if (timeline.chunks > 1) {
+        if (pass.isEncoder) {
+            text.prepend(u'e');
+        } else if (timeline.chunks > 1) {
             text += u'.' + QString::number(pass.chunk + 1);
         }
         order.append(text);
@@ -79,6 +81,11 @@ void TestStepTimeline::passesFollowTheSchedule_data()
     QTest::addColumn<qint64>("inFlight");
     // theory.md 4.1: p − 1 − i warm-up forwards, then one forward and one backward in turn; min(m, p − i) in flight.
     QTest::newRow("one stage") << QByteArray("batch.accum=2") << 0 << QStringLiteral("F1 B1 F2 B2 step") << qint64{1};
+    // Last of two: its encoder runs when the first stage, two passes wide in backward, is at F1 F2 B1 F3 B2 B3.
+    QTest::newRow("image encoder on every stage")
+        << QByteArray("batch.accum=3 parallel.pp=2 parallel.encoder_placement=every_stage vision.layers=2 "
+                      "vision.hidden=256 vision.heads=4 vision.patch=14 vision.image_size=224 projector.type=mlp")
+        << 1 << QStringLiteral("eF1 F1 eF2 B1 F2 eB1 eF3 B2 F3 eB2 B3 eB3 step") << qint64{1};
     QTest::newRow("first of four") << QByteArray("batch.accum=5 parallel.pp=4") << 0
                                    << QStringLiteral("F1 F2 F3 F4 B1 F5 B2 B3 B4 B5 step") << qint64{4};
     QTest::newRow("third of four") << QByteArray("batch.accum=4 parallel.pp=4") << 2

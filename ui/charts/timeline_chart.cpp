@@ -253,8 +253,11 @@ QString TimelineChart::values() const
         const bool isOptimizer = pass.microBatch < 0;
         text += QString::fromUtf8(phase.data(), static_cast<qsizetype>(phase.size())) + u'\t'
             + (isOptimizer ? QString() : QString::number(pass.microBatch + 1)) + u'\t'
-            + (isOptimizer ? QString() : QString::number(pass.chunk + 1)) + u'\t' + (span.isRebuilding ? u'1' : u'0')
-            + u'\t' + QString::number(span.begin) + u'\t' + QString::number(span.end);
+            + (isOptimizer          ? QString()
+                   : pass.isEncoder ? u"encoder"_qs
+                                    : QString::number(pass.chunk + 1))
+            + u'\t' + (span.isRebuilding ? u'1' : u'0') + u'\t' + QString::number(span.begin) + u'\t'
+            + QString::number(span.end);
         for (const Bytes bytes : span.components)
             text += u'\t' + QString::number(bytes.value);
         text += u'\t' + QString::number(span.allocated().value) + u'\n';

@@ -100,7 +100,8 @@ QColor ScheduleStrip::colorOf(const StepTimeline::Pass& pass) const
 {
     const Theme& theme = Theme::current();
     constexpr double lightest = 0.55;
-    const double share = m_timeline->chunks > 1 && pass.microBatch >= 0
+    const double share = pass.isEncoder ? lightest
+        : m_timeline->chunks > 1 && pass.microBatch >= 0
         ? lightest * pass.chunk / static_cast<double>(m_timeline->chunks - 1)
         : 0;
     return mixed(theme.phase(static_cast<std::size_t>(pass.phase)), theme.window, share);

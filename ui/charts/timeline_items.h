@@ -41,7 +41,7 @@ private:
 };
 
 /// The passes below the rect, in the phases' colours, with the numbers of their micro-batches where there is room.
-/// Later chunks are lighter.
+/// Later chunks are lighter, an image encoder is as light as the last one.
 class ScheduleStrip : public QCPAbstractItem
 {
     Q_OBJECT

@@ -165,6 +165,8 @@ QString TimelinePlot::passText(const StepTimeline::Pass& pass) const
     const QString number = countText(pass.microBatch + 1);
     const QString text = pass.phase == Phase::Forward ? tr("forward of micro-batch %1").arg(number)
                                                       : tr("backward of micro-batch %1").arg(number);
+    if (pass.isEncoder)
+        return tr("%1, image encoder").arg(text);
     return m_timeline->chunks > 1 ? tr("%1, chunk %2 of %3").arg(text).arg(pass.chunk + 1).arg(m_timeline->chunks)
                                   : text;
 }
