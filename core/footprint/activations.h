@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/activation_offload.h"
 #include "footprint/architecture.h"
 #include "footprint/footprint.h"
 
@@ -78,20 +79,6 @@ struct Recompute
 /// What the plan really does: `enabled: false` wins over any granularity.
 [[nodiscard]] Recompute recomputeOf(const TrainingPlan& plan);
 
-/// What of the activations waits in the host's memory (theory.md 3.9).
-struct ActivationOffload
-{
-    bool isOn = false;
-    bool takesInputs = false; ///< those that recomputed layers store
-    bool isByChunk = false; ///< a share of every chunk but the one at work (theory_frameworks.md 12)
-    bool keepsLast = true; ///< the last layer of a stage, whose backward comes next
-    double fraction = 1;
-    std::int64_t layers = -1; ///< the first so many; -1: all
-};
-[[nodiscard]] ActivationOffload activationOffload(const TrainingPlan& plan);
-/// Bytes per token of a layer's tensors that leave where all of it does.
-[[nodiscard]] double offloadedPerToken(const LayerTensors& layer, const TrainingPlan& plan);
-
 /// The working of the activations of one model on one GPU.
 struct ActivationModel
 {
@@ -124,10 +111,6 @@ struct StageActivations
     double kept = 0; ///< bytes held from forward to backward
     double rebuilt = 0; ///< bytes more while backward rebuilds a recomputed layer
 };
-/// Takes off what waits in the host's memory, and adds what is back while backward works on it. `perLayer`: bytes that
-/// an average layer offers.
-void offloadActivations(const ActivationModel& model, double layers, double perLayer, double chunks,
-                        StageActivations& stage);
 /// For `denseLayers` + `expertLayers` layers that run as `chunks` equal chunks; the vision encoder is not in it.
 [[nodiscard]] StageActivations stageActivations(const ActivationModel& model, std::int64_t denseLayers,
                                                 std::int64_t expertLayers, std::int64_t chunks);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_instant.h"
 
-#include "footprint/estimate.h"
 #include "footprint/instant_peak.h"
-#include "footprint/outside.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_count.h"
 #include "footprint/tape_first_pass.h"
@@ -391,31 +389,6 @@ void InstantEstimator::describe(const StageProgram& stage, std::int64_t paramete
                                 shape.extraInFlight},
                                stage.stage)
                           .microBatches();
-}
-
-Result<void> estimateInstantly(const TrainingPlan& plan, const Calibration& calibration, Footprint& footprint)
-{
-    if (auto textbook = estimate(plan, calibration, footprint); !textbook) {
-        return textbook;
-    }
-    // A k of the user's own belongs to the recipe; the tapes have no such coefficient.
-    if (calibration.k) {
-        return {};
-    }
-    thread_local InstantEstimator estimator;
-    thread_local std::vector<StageFootprint> stages;
-    if (auto done = estimator.run(plan, stages); !done) {
-        footprint.notExact = std::move(done.error().text);
-        calibrate(footprint, calibration);
-        return {};
-    }
-    footprint.engine = Engine::Instant;
-    const Bytes outside = footprint.fullest().component(Component::Context); // no matter of the tapes
-    footprint.stages = stages;
-    setOutsideMemory(outside, footprint.stages);
-    footprint.fullestStage = fullestOf(footprint.stages);
-    calibrate(footprint, calibration);
-    return {};
 }
 
 } // namespace headroom

@@ -25,7 +25,6 @@ unsigned moduleOf(TensorKind kind, bool hasExperts)
     case RotatedQk:
     case ValueCopy:
     case QkvCopies:
-    case RepeatedKv:
     case LatentQkv:
     case ContextQkv:
     case RingBuffers:
@@ -39,6 +38,11 @@ unsigned moduleOf(TensorKind kind, bool hasExperts)
         return hasExperts ? OffloadShape::ExpertInputs : OffloadShape::Others;
     case Fc1Output:
         return hasExperts ? OffloadShape::ExpertActivation : OffloadShape::Others;
+    case AttentionScores:
+    case AttentionSoftmax:
+    case AttentionProbabilities:
+    case RepeatedKv:
+        return OffloadShape::Scores;
     case DropoutMask: // made by other operations than the linear layers, norms and attention that offer theirs
         return 0;
     default:
@@ -51,14 +55,19 @@ unsigned moduleOf(TensorKind kind, bool hasExperts)
 void chooseStorages(const OffloadShape& offload, std::int64_t element, bool hasExperts, Tape& tape)
 {
     tape.offloaded.clear();
-    bool hasNorm = false;
+    bool hasNorm = false, hasContext = false;
     for (const Tape::Event& saved : tape.saved) {
         unsigned module = moduleOf(saved.kind, hasExperts);
+        hasContext = hasContext || saved.kind == Context;
+        if (saved.kind == DropoutMask && !hasContext) {
+            module = OffloadShape::Scores;
+        }
         if (saved.kind == NormOutput && hasNorm) {
             module = OffloadShape::Others; // what the MLP reads
         }
         hasNorm = hasNorm || saved.kind == NormOutput;
-        if ((module & offload.modules) != 0 && saved.bytes >= leastElements * element) {
+        if ((module & offload.modules) != 0
+            && saved.bytes >= leastElements * (saved.kind == DropoutMask ? 1 : element)) {
             tape.offloaded.push_back(saved);
         }
     }
@@ -94,9 +103,9 @@ std::int64_t offloadedBytes(const Tape& tape)
 class Offloading
 {
 public:
-    Offloading(std::uint16_t first, std::uint16_t last, ModelProgram& program)
-        : m_first(first)
-        , m_last(last)
+    Offloading(std::uint16_t dense, std::uint16_t expert, ModelProgram& program)
+        : m_dense(dense)
+        , m_expert(expert)
         , m_program(program)
         , m_offload(program.shape.offload)
     {
@@ -104,8 +113,9 @@ public:
 
     void run()
     {
-        for (std::uint16_t i = m_first; i <= m_last; ++i) {
-            chooseStorages(m_offload, m_program.shape.element, i > m_first, m_program.pieces[i].tape);
+        chooseStorages(m_offload, m_program.shape.element, false, m_program.pieces[m_dense].tape);
+        if (m_expert != m_dense) {
+            chooseStorages(m_offload, m_program.shape.element, true, m_program.pieces[m_expert].tape);
         }
         std::int64_t largest = 0;
         for (StageProgram& stage : m_program.stages) {
@@ -121,19 +131,21 @@ public:
 private:
     [[nodiscard]] bool isLayer(const PieceRun& run) const
     {
-        return run.piece >= m_first && run.piece <= m_last && run.checkpointGroup == 0;
+        return (run.piece == m_dense || run.piece == m_expert) && run.checkpointGroup == 0;
     }
 
     /// The last layer of a chunk stays, since its backward comes next. Returns the bytes of the chunk that leave.
     std::int64_t choose(Chunk& chunk) const
     {
         std::int64_t layers = 0, bytes = 0;
+        bool isReceived = chunk.receives; // what flows in here is the schedule's
         for (PieceRun& run : chunk.runs) {
             if (isLayer(run)) {
-                run.keepsFirstInput = chunk.receives && &run == &chunk.runs.front(); // the schedule's
+                run.keepsFirstInput = isReceived;
                 layers += run.count;
                 bytes += run.count * offloadedBytes(m_program.pieces[run.piece].tape);
             }
+            isReceived = isReceived && m_program.pieces[run.piece].tape.output == Tape::input;
         }
         chunk.offloadsLater = m_offload.isByChunk;
         if (m_offload.isByChunk) {
@@ -155,8 +167,8 @@ private:
     /// core/pipeline_parallel/offload.py). They stay.
     void addBuffers(std::int64_t bytes)
     {
-        for (std::uint16_t i = m_first; i <= m_last; ++i) {
-            Tape& tape = m_program.pieces[i].tape;
+        for (const std::uint16_t piece : {m_dense, m_expert}) {
+            Tape& tape = m_program.pieces[piece].tape;
             for (std::uint64_t buffer = 2; buffer-- > 0;) {
                 const Tape::Event event{bytes, Tape::Op::Ensure, OffloadBuffer,
                                         m_program.persistents.find(firstBufferKey + buffer, OffloadBuffer, bytes)};
@@ -166,7 +178,7 @@ private:
         }
     }
 
-    const std::uint16_t m_first, m_last;
+    const std::uint16_t m_dense, m_expert; ///< the same where no layer has experts
     ModelProgram& m_program;
     const OffloadShape& m_offload;
 };
@@ -191,9 +203,9 @@ std::int64_t piecesAway(const PieceRun& run, std::int64_t piece)
     return away;
 }
 
-void offloadActivations(std::uint16_t firstLayerPiece, std::uint16_t lastLayerPiece, ModelProgram& program)
+void offloadActivations(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program)
 {
-    Offloading(firstLayerPiece, lastLayerPiece, program).run();
+    Offloading(layerPiece, expertLayerPiece, program).run();
 }
 
 } // namespace headroom

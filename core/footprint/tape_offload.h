@@ -16,7 +16,7 @@ namespace headroom {
 [[nodiscard]] std::int64_t piecesAway(const PieceRun& run, std::int64_t piece);
 
 /// Chooses the storages of the tapes, the layers of the runs and the buffers they come back to, as the shape says.
-/// `layerPieces`: the pieces from the first to the one behind the last that are decoder layers.
-void offloadActivations(std::uint16_t firstLayerPiece, std::uint16_t lastLayerPiece, ModelProgram& program);
+/// `expertLayerPiece`: the same where no layer has experts.
+void offloadActivations(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program);
 
 } // namespace headroom

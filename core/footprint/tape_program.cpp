@@ -110,8 +110,8 @@ public:
             fillChunks(own, stage);
         }
         if (m_shape.offload.isOn) {
-            const PieceIndex last = m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece;
-            offloadActivations(LayerPiece, last, m_program);
+            const PieceIndex expert = m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece;
+            offloadActivations(LayerPiece, expert, m_program);
         }
         return {};
     }

@@ -225,12 +225,17 @@ void readOffload(const ShardPlan& shard, RankShape& shape)
         return;
     }
     offload.modules = 0;
-    for (const auto& [name, module] :
-         {std::pair{"attn_norm", OffloadShape::AttentionNorm}, std::pair{"qkv_linear", OffloadShape::QkvLinear},
-          std::pair{"core_attn", OffloadShape::CoreAttention},
-          std::pair{"attn_proj", OffloadShape::AttentionProjection}, std::pair{"mlp_norm", OffloadShape::MlpNorm},
-          std::pair{"expert_fc1", OffloadShape::ExpertInputs}, std::pair{"moe_act", OffloadShape::ExpertActivation}}) {
-        offload.modules |= contains(shard.offloadActivationModules, name) ? module : 0U;
+    struct Named
+    {
+        const char* name;
+        unsigned modules;
+    };
+    for (const auto& [name, modules] :
+         {Named{"attn_norm", OffloadShape::AttentionNorm}, Named{"qkv_linear", OffloadShape::QkvLinear},
+          Named{"core_attn", OffloadShape::CoreAttention | OffloadShape::Scores},
+          Named{"attn_proj", OffloadShape::AttentionProjection}, Named{"mlp_norm", OffloadShape::MlpNorm},
+          Named{"expert_fc1", OffloadShape::ExpertInputs}, Named{"moe_act", OffloadShape::ExpertActivation}}) {
+        offload.modules |= contains(shard.offloadActivationModules, name) ? modules : 0U;
     }
 }
 

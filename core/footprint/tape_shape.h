@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/tape_shape_moe.h"
+#include "footprint/tape_shape_offload.h"
 #include "plan/training_plan.h"
 #include "units/problem.h"
 
@@ -18,27 +19,6 @@ enum class AttentionKernel : std::uint8_t {
     Local ///< Megatron's own attention with explicit scores
 };
 enum class FusedLoss : std::uint8_t { None, Native, InPlace };
-
-/// Which activations wait in the host's memory for their backward.
-struct OffloadShape
-{
-    /// Whose input it is, as Megatron-LM's --offload-modules names them.
-    enum Module : unsigned {
-        AttentionNorm = 1,
-        QkvLinear = 2,
-        CoreAttention = 4,
-        AttentionProjection = 8,
-        MlpNorm = 16,
-        ExpertInputs = 32,
-        ExpertActivation = 64,
-        Others = 128
-    };
-    bool isOn = false;
-    bool isByChunk = false; ///< a share of every chunk leaves after its forward and comes back into buffers of its own
-    unsigned modules = 255;
-    std::int64_t layers = -1; ///< the first so many; -1: all but the last
-    double fraction = 1; ///< of the bytes where chunks leave, else of the layers
-};
 
 /// The numbers and facts that tapes are written from: a plan as one rank sees it, divided by its parallel dimensions
 /// and completed with the defaults that depend on other values. Symbols of theory.md section 0.

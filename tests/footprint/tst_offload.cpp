@@ -2,6 +2,7 @@
 //
 // Activations of Megatron's layers in the host's memory: which storages leave, when they come back, and what that makes
 // of the peak.
+#include "footprint/estimate.h"
 #include "footprint/programs.h"
 #include "footprint/tape_instant.h"
 #include "footprint/tape_offload.h"
@@ -25,6 +26,8 @@ private slots:
     void kwaiLayers_data();
     void kwaiLayers();
     void kwaiDifferences();
+    void scoresLeaveByName();
+    void recipe();
 };
 
 namespace {
@@ -147,6 +150,45 @@ void TestOffload::kwaiDifferences()
     const double chunk = 2.0 * 148'096 * 4096;
     const auto difference = static_cast<double>(at("0.6") - at("0.9"));
     QVERIFY2(std::abs(difference / (44 * 0.3 * chunk) - 1) < 0.01, qPrintable(QString::number(difference)));
+}
+
+/// Explicit scores, 2 a s bytes a token, leave with core attention where it is named (Megatron-LM's hooks take all that
+/// it saves); Transformer Engine's own offloading takes what its modules offer.
+void TestOffload::scoresLeaveByName()
+{
+    const auto leaving = [](const char* settings) {
+        const ModelProgram program = programOf(
+            planOf(model + "attention.impl=unfused batch.seq=2048 shard.offload_activations=true " + settings));
+        std::int64_t bytes = 0;
+        for (const Tape::Event& storage : program.pieces[1].tape.offloaded) {
+            bytes += storage.kind == TensorKind::AttentionSoftmax ? storage.bytes : 0;
+        }
+        return bytes;
+    };
+    QCOMPARE(leaving("shard.offload_activation_modules=core_attn"), std::int64_t{2} * 32 * 2048 * 2048);
+    QCOMPARE(leaving("shard.offload_activation_layers=8"), std::int64_t{0});
+}
+
+/// What saved-tensor hooks leave on the GPU is small: a norm's number a row and attention's statistics. One layer is
+/// back while backward works on it; recomputed layers whose inputs leave keep nothing.
+void TestOffload::recipe()
+{
+    const auto stage = [](const char* settings) {
+        Footprint footprint;
+        if (!estimate(planOf(model + "implementation.profile=hf-sdpa shard.offload_activations=true " + settings), {},
+                      footprint)) {
+            qFatal("refused");
+        }
+        return footprint.stages.front();
+    };
+    const StageFootprint hooks = stage("");
+    QCOMPARE((hooks.component(Component::Activations) + hooks.component(Component::InFlight)).value,
+             std::int64_t{32} * 4096 * (2 * 4 + 4 * 32));
+    // Streams in front of both norms and their results 8h, q, k, v and the result 8h, fc1 4f, the activation 2f.
+    QCOMPARE(hooks.component(Component::WorkingSet).value, std::int64_t{4096} * (16 * 4096 + 6 * 11008));
+    const StageFootprint recomputed = stage("recompute.granularity=full");
+    QCOMPARE((recomputed.component(Component::Activations) + recomputed.component(Component::InFlight)).value,
+             std::int64_t{0});
 }
 
 QTEST_APPLESS_MAIN(TestOffload)
