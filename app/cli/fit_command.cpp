@@ -58,7 +58,8 @@ std::string editsOf(const FitProposal& proposal)
 
 std::string timeOf(const FitProposal& proposal)
 {
-    return proposal.stepTime ? fmt::format("{:.2f}×", proposal.stepTime->ratio) : "";
+    const char* bound = proposal.isTimeLowerBound ? "> " : "";
+    return proposal.stepTime ? fmt::format("{}{:.2f}×", bound, proposal.stepTime->ratio) : "";
 }
 
 Table proposalTable(const std::vector<FitProposal>& proposals, std::int64_t gpus)
@@ -130,6 +131,7 @@ Json toJson(const FitProposal& proposal)
                 {"device_bytes", proposal.peak.value},
                 {"stages_device_bytes", std::move(stages)},
                 {"step_time_ratio", proposal.stepTime ? Json(proposal.stepTime->ratio) : Json(nullptr)},
+                {"step_time_is_lower_bound", proposal.isTimeLowerBound},
                 {"gpu_ratio", proposal.stepTime ? Json(proposal.stepTime->gpus) : Json(nullptr)}};
 }
 

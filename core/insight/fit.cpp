@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace headroom {
 
@@ -90,6 +91,8 @@ public:
         if (const auto after = stepCost(m_plan); after && m_before) {
             proposal.stepTime = relativeStepTime(*m_before, *after);
         }
+        proposal.isTimeLowerBound
+            = m_plan.shard.offloadOptimizer.value && !m_question.plan->shard.offloadOptimizer.value;
     }
 
     /// Whether the proposal just made fits; a close call takes the exact engine's figures.
@@ -109,6 +112,8 @@ public:
     /// The same by the fast estimate alone.
     [[nodiscard]] bool seemsToFit(const FitProposal& proposal) const { return proposal.peak <= m_limit; }
 
+    [[nodiscard]] bool isStopped() const { return m_question.stop.stop_requested(); }
+
 private:
     struct Pair
     {
@@ -116,7 +121,7 @@ private:
         const FitKnob* secondKnob;
         const FitCandidate* first;
         const FitCandidate* second;
-        double cost;
+        std::pair<bool, double> cost;
     };
 
     Result<void> estimated(const TrainingPlan& plan)
@@ -128,6 +133,9 @@ private:
     void trySingle(const FitKnob& knob)
     {
         for (const FitCandidate& candidate : knob.candidates) {
+            if (isStopped()) {
+                return;
+            }
             auto proposal = propose(candidate.primary, m_question.constraints);
             if (!proposal) {
                 continue;
@@ -171,7 +179,7 @@ private:
                          [](const Pair& a, const Pair& b) { return a.cost < b.cost; });
         std::set<std::pair<std::string_view, std::string_view>> answered;
         for (const Pair& pair : candidates) {
-            if (m_answer.pairs.size() == mostPairs) {
+            if (m_answer.pairs.size() == mostPairs || isStopped()) {
                 break;
             }
             const std::pair knobs{pair.firstKnob->id, pair.secondKnob->id};
@@ -200,21 +208,29 @@ private:
     {
         for (const FitCandidate* a : spread(first)) {
             for (const FitCandidate* b : spread(second)) {
-                Pair pair{&first, &second, a, b, 0};
+                if (isStopped()) {
+                    return;
+                }
+                Pair pair{&first, &second, a, b, {}};
                 auto proposal = proposed(pair);
                 if (proposal && seemsToFit(*proposal)) {
                     describe(*proposal);
-                    pair.cost = proposal->cost();
+                    pair.cost = rank(*proposal);
                     candidates.push_back(pair);
                 }
             }
         }
     }
 
+    static std::pair<bool, double> rank(const FitProposal& proposal)
+    {
+        return {proposal.isTimeLowerBound, proposal.cost()};
+    }
+
     static void cheapestFirst(std::vector<FitProposal>& proposals)
     {
         std::stable_sort(proposals.begin(), proposals.end(),
-                         [](const FitProposal& a, const FitProposal& b) { return a.cost() < b.cost(); });
+                         [](const FitProposal& a, const FitProposal& b) { return rank(a) < rank(b); });
     }
 
     const FitQuestion& m_question;
@@ -309,7 +325,7 @@ std::optional<std::int64_t> largestMicroBatch(const FitQuestion& question)
     constraints.keepGlobalBatch = false;
     return largestThatFits(most, [&](std::int64_t micro) {
         auto proposal = search.propose({{"batch.micro", std::to_string(micro)}}, constraints);
-        return proposal && search.fits(*proposal);
+        return proposal && !search.isStopped() && search.fits(*proposal);
     });
 }
 
@@ -321,7 +337,7 @@ std::optional<std::int64_t> longestSequence(const FitQuestion& question)
     Search search(question);
     const auto units = largestThatFits(most, [&](std::int64_t count) {
         auto proposal = search.propose({{"batch.seq", std::to_string(count * unit)}}, question.constraints);
-        return proposal && search.fits(*proposal);
+        return proposal && !search.isStopped() && search.fits(*proposal);
     });
     return units ? std::optional(*units * unit) : std::nullopt;
 }
@@ -338,7 +354,7 @@ std::optional<FitProposal> fewestGpus(const FitQuestion& question)
         return std::ranges::find(constraints.lacking, field) != constraints.lacking.end();
     };
     for (const Split& split : splitsByGpus(plan)) {
-        if (best && split.gpus() > fewest) {
+        if ((best && split.gpus() > fewest) || search.isStopped()) {
             break;
         }
         if ((split.tensor != plan.parallel.tp.value && isLacking("parallel.tp"))

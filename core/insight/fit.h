@@ -4,6 +4,8 @@
 #include "footprint/step_time.h"
 #include "insight/fit_knobs.h"
 
+#include <stop_token>
+
 namespace headroom {
 
 struct FitQuestion
@@ -15,6 +17,7 @@ struct FitQuestion
     Calibration calibration;
     Estimator estimator = estimateInstantly;
     ExactEstimator exact = nullptr; ///< has the last word on what stands just below the limit; null: `estimator` has it
+    std::stop_token stop = {}; ///< what a search returns that was stopped means nothing
 
     [[nodiscard]] Bytes limit() const;
 };
@@ -28,6 +31,8 @@ struct FitProposal
     std::vector<Bytes> stages; ///< device bytes of each
     Bytes peak; ///< of the fullest
     std::optional<RelativeStepTime> stepTime; ///< beside the plan as it is
+    /// Copies to the host and the update there come on top: nothing is known of its processor.
+    bool isTimeLowerBound = false;
 
     /// GPU hours for the same samples, beside the plan as it is; 1 where unknown.
     [[nodiscard]] double cost() const;
@@ -37,7 +42,8 @@ struct FitAnswer
 {
     Bytes peak; ///< device bytes of the fullest stage as the plan is
     bool fits = false; ///< already; there are no proposals then
-    std::vector<FitProposal> singles; ///< of each knob the nearest value that fits, cheapest first
+    std::vector<FitProposal>
+        singles; ///< of each knob the nearest value that fits: the cheapest first, lower bounds last
     std::vector<FitProposal> pairs; ///< of two knobs, where no single one does
     /// The knob that comes closest where nothing fits: its value with the smallest peak.
     std::optional<FitProposal> closest;

@@ -33,7 +33,8 @@ QString labelOf(const FitProposal& proposal)
 
 QString timeText(const FitProposal& proposal)
 {
-    return proposal.stepTime ? QStringLiteral("%1×").arg(QLocale().toString(proposal.stepTime->ratio, 'f', 2))
+    const QString bound = proposal.isTimeLowerBound ? QStringLiteral("> ") : QString();
+    return proposal.stepTime ? QStringLiteral("%1%2×").arg(bound, QLocale().toString(proposal.stepTime->ratio, 'f', 2))
                              : QString();
 }
 

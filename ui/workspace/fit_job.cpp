@@ -40,6 +40,7 @@ FitJob::FitJob(QObject* parent)
 FitJob::~FitJob()
 {
     m_watcher.disconnect(this);
+    m_stop.request_stop();
     m_watcher.waitForFinished();
 }
 
@@ -48,6 +49,7 @@ void FitJob::start(const FitRequest& request)
     m_isWanted = true;
     if (m_watcher.isRunning()) {
         m_next = request;
+        m_stop.request_stop();
     } else {
         begin(request);
     }
@@ -57,9 +59,10 @@ void FitJob::cancel()
 {
     m_next.reset();
     m_isWanted = false;
+    m_stop.request_stop();
 }
 
-FitJob::Report FitJob::work(FitRequest request)
+FitJob::Report FitJob::work(FitRequest request, const std::stop_token& stop)
 {
     auto report = std::make_shared<FitReport>(FitReport{std::move(request), FitAnswer(), {}, {}, {}, {}});
     const TrainingPlan& plan = report->request.draft.plan;
@@ -70,6 +73,7 @@ FitJob::Report FitJob::work(FitRequest request)
     question.constraints = report->request.constraints;
     question.calibration = report->request.draft.calibration;
     question.exact = replayWithin;
+    question.stop = stop;
     report->answer = smallestChangeThatFits(question);
     if (!report->answer) {
         return report;
@@ -95,8 +99,10 @@ FitJob::Report FitJob::work(FitRequest request)
 
 void FitJob::begin(FitRequest request)
 {
-    m_watcher.setFuture(
-        QtConcurrent::run([request = std::move(request)]() mutable { return work(std::move(request)); }));
+    m_stop = {};
+    m_watcher.setFuture(QtConcurrent::run([request = std::move(request), stop = m_stop.get_token()]() mutable {
+        return work(std::move(request), stop);
+    }));
 }
 
 void FitJob::take()

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 namespace headroom {
 
@@ -38,7 +39,8 @@ struct FitReport
 };
 
 /// Asks for the smallest change that fits away from the window, one request at a time: of those that come meanwhile
-/// only the newest is worked on, and only the newest request's report is ever announced. The destructor waits.
+/// only the newest is worked on, and only the newest request's report is ever announced. What is no longer of interest
+/// is stopped; the destructor stops and waits.
 class FitJob : public QObject
 {
     Q_OBJECT
@@ -57,11 +59,12 @@ signals:
     void finished(const headroom::FitJob::Report& report);
 
 private:
-    [[nodiscard]] static Report work(FitRequest request);
+    [[nodiscard]] static Report work(FitRequest request, const std::stop_token& stop);
     void begin(FitRequest request);
     void take();
 
     QFutureWatcher<Report> m_watcher;
+    std::stop_source m_stop; ///< of what runs
     std::optional<FitRequest> m_next;
     bool m_isWanted = false; ///< what runs, or waits, is still of interest
 };
