@@ -90,29 +90,52 @@ double misfitOf(const std::vector<Sample>& samples)
 struct Trial
 {
     const char* name;
+    const char* title;
     std::vector<PlanEdit> edits;
 };
 
 /// Settings that logs and configs most often disagree about.
 std::vector<Trial> trials(const TrainingPlan& plan)
 {
-    std::vector<Trial> result{
-        {HEADROOM_TR("core", "recompute is off"), {{"recompute.enabled", "false"}, {"recompute.granularity", "none"}}},
-        {HEADROOM_TR("core", "every layer is recomputed"),
-         {{"recompute.enabled", "true"}, {"recompute.granularity", "full"}}},
-        {HEADROOM_TR("core", "attention stores its scores"), {{"attention.impl", "unfused"}}},
-        {HEADROOM_TR("core", "attention does not store its scores"), {{"attention.impl", "flash"}}},
-        {HEADROOM_TR("core", "the loss is fused"), {{"implementation.fused_loss", "native"}}},
-        {HEADROOM_TR("core", "the loss is not fused"), {{"implementation.fused_loss", "none"}}},
-        {HEADROOM_TR("core", "the optimizer's state is sharded"), {{"shard.dist_opt", "true"}}},
-        {HEADROOM_TR("core", "the optimizer's state is not sharded"), {{"shard.dist_opt", "false"}}}};
+    std::vector<Trial> result{{HEADROOM_TR("core", "recompute is off"),
+                               HEADROOM_TR("core", "The log looks as if recompute is off"),
+                               {{"recompute.enabled", "false"}, {"recompute.granularity", "none"}}},
+                              {HEADROOM_TR("core", "every layer is recomputed"),
+                               HEADROOM_TR("core", "The log looks as if every layer is recomputed"),
+                               {{"recompute.enabled", "true"}, {"recompute.granularity", "full"}}},
+                              {HEADROOM_TR("core", "attention stores its scores"),
+                               HEADROOM_TR("core", "The log looks as if attention stores its scores"),
+                               {{"attention.impl", "unfused"}}},
+                              {HEADROOM_TR("core", "attention does not store its scores"),
+                               HEADROOM_TR("core", "The log looks as if attention does not store its scores"),
+                               {{"attention.impl", "flash"}}},
+                              {HEADROOM_TR("core", "the loss is fused"),
+                               HEADROOM_TR("core", "The log looks as if the loss is fused"),
+                               {{"implementation.fused_loss", "native"}}},
+                              {HEADROOM_TR("core", "the loss is not fused"),
+                               HEADROOM_TR("core", "The log looks as if the loss is not fused"),
+                               {{"implementation.fused_loss", "none"}}},
+                              {HEADROOM_TR("core", "the optimizer's state is sharded"),
+                               HEADROOM_TR("core", "The log looks as if the optimizer's state is sharded"),
+                               {{"shard.dist_opt", "true"}}},
+                              {HEADROOM_TR("core", "the optimizer's state is not sharded"),
+                               HEADROOM_TR("core", "The log looks as if the optimizer's state is not sharded"),
+                               {{"shard.dist_opt", "false"}}}};
     if (plan.parallel.tp.value > 1) {
-        result.push_back({HEADROOM_TR("core", "sequence parallelism is on"), {{"parallel.sp", "true"}}});
-        result.push_back({HEADROOM_TR("core", "sequence parallelism is off"), {{"parallel.sp", "false"}}});
+        result.push_back({HEADROOM_TR("core", "sequence parallelism is on"),
+                          HEADROOM_TR("core", "The log looks as if sequence parallelism is on"),
+                          {{"parallel.sp", "true"}}});
+        result.push_back({HEADROOM_TR("core", "sequence parallelism is off"),
+                          HEADROOM_TR("core", "The log looks as if sequence parallelism is off"),
+                          {{"parallel.sp", "false"}}});
     }
     if (plan.parallel.pp.value > 1) {
-        result.push_back({HEADROOM_TR("core", "the schedule is 1F1B"), {{"parallel.schedule", "1f1b"}}});
-        result.push_back({HEADROOM_TR("core", "the schedule is GPipe"), {{"parallel.schedule", "gpipe"}}});
+        result.push_back({HEADROOM_TR("core", "the schedule is 1F1B"),
+                          HEADROOM_TR("core", "The log looks as if the schedule is 1F1B"),
+                          {{"parallel.schedule", "1f1b"}}});
+        result.push_back({HEADROOM_TR("core", "the schedule is GPipe"),
+                          HEADROOM_TR("core", "The log looks as if the schedule is GPipe"),
+                          {{"parallel.schedule", "gpipe"}}});
     }
     return result;
 }
@@ -239,7 +262,7 @@ private:
         for (Trial& trial : trials(m_points.front().plan)) {
             const auto misfit = misfitWith(trial);
             if (misfit && *misfit < good && *misfit < m_result.misfit / 3) {
-                m_result.suspects.push_back({Text{trial.name}, std::move(trial.edits), *misfit});
+                m_result.suspects.push_back({Text{trial.name}, Text{trial.title}, std::move(trial.edits), *misfit});
             }
         }
         std::stable_sort(m_result.suspects.begin(), m_result.suspects.end(),

@@ -30,6 +30,7 @@ struct CalibrationPoint
 struct Suspect
 {
     Text name;
+    Text title; ///< the sentence about the log
     std::vector<PlanEdit> edits;
     double misfit = 0; ///< root mean square of the relative differences
 };

@@ -260,6 +260,23 @@ private:
     std::optional<double> m_allocated, m_reserved, m_time, m_throughput;
 };
 
+bool isStated(const TrainingPlan& plan, const std::string& key)
+{
+    const OriginKind kind = fieldOrigin(plan, key).kind;
+    return kind != OriginKind::Unknown && kind != OriginKind::Default && kind != OriginKind::Derived;
+}
+
+/// The arguments that a log lists say less than a config with its model; the rest are defaults, and no change.
+void keepWhatBothState(std::vector<ChangedVariable>& variables, const TrainingPlan& before, const TrainingPlan& after)
+{
+    for (ChangedVariable& variable : variables) {
+        std::erase_if(variable.differences, [&](const FieldDifference& one) {
+            return !isStated(before, one.key) || !isStated(after, one.key);
+        });
+    }
+    std::erase_if(variables, [](const ChangedVariable& variable) { return variable.differences.empty(); });
+}
+
 } // namespace
 
 RunComparison compareRuns(RunFigures before, RunFigures after, const TrainingPlan* planBefore,
@@ -269,6 +286,9 @@ RunComparison compareRuns(RunFigures before, RunFigures after, const TrainingPla
         std::move(before), std::move(after), {}, planBefore != nullptr && planAfter != nullptr, {}};
     if (comparison.hasPlans) {
         comparison.variables = changedVariables(*planBefore, *planAfter);
+        if (comparison.before.isEstimate != comparison.after.isEstimate) {
+            keepWhatBothState(comparison.variables, *planBefore, *planAfter);
+        }
     }
     Verdicts(comparison, planBefore, planAfter).run();
     return comparison;

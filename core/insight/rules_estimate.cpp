@@ -12,6 +12,9 @@ namespace headroom {
 
 namespace {
 
+/// Below this much a plan is not changed for a finding's sake.
+constexpr Bytes worthTelling{std::int64_t{1} << 30};
+
 double share(Bytes part, Bytes whole)
 {
     return static_cast<double>(part.value) / static_cast<double>(std::max<std::int64_t>(whole.value, 1));
@@ -32,7 +35,7 @@ void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings
     const StageFootprint& stage = situation.footprint->fullest();
     const Bytes logits = stage.component(Component::Logits);
     const Bytes activations = stage.component(Component::Activations) + stage.component(Component::InFlight);
-    if (logits <= activations || share(logits, stage.peakAllocated) < 0.15) {
+    if (logits <= activations || logits < worthTelling || share(logits, stage.peakAllocated) < 0.15) {
         return;
     }
     Finding finding;
@@ -71,7 +74,8 @@ void endStageFuller(const Situation& situation, std::vector<Finding>& findings)
         = stages.size() == 2 ? std::min(stages[0].peakAllocated, stages[1].peakAllocated) : peaks[peaks.size() / 2];
     const Bytes gap = stages[fullest].peakAllocated - typical;
     const bool isEnd = fullest == 0 || fullest == last;
-    if (!isEnd || share(gap, typical) < 0.15 || stages[fullest].layers < 2 || plan.parallel.layout.isStated()) {
+    const bool isMuch = gap >= worthTelling && share(gap, typical) >= 0.15;
+    if (!isEnd || !isMuch || stages[fullest].layers < 2 || plan.parallel.layout.isStated()) {
         return;
     }
     Finding finding;
@@ -159,14 +163,14 @@ void estimateDisagrees(const Situation& situation, std::vector<Finding>& finding
     } else {
         const Suspect& suspect = measured->suspects.front();
         finding.id = "another-setting-ran";
-        finding.title = Text{HEADROOM_TR("core", "The log looks as if %1"), {suspect.name.english()}};
+        finding.title = suspect.title;
         finding.explanation = Text{
             HEADROOM_TR(
                 "core",
                 "Measured %1, estimated %2; with that setting the estimate meets all measured peaks within %3 %. The "
                 "command line or another file may have overridden the config."),
             {formatGib(worst->measured), formatGib(worst->theory), formatReal(std::ceil(suspect.misfit * 1000) / 10)}};
-        finding.mend = mendOf(situation, suspect.name, suspect.edits);
+        finding.mend = mendOf(situation, Text{HEADROOM_TR("core", "Plan with that setting")}, suspect.edits);
     }
     finding.evidence.push_back(worst->evidence);
     findings.push_back(std::move(finding));

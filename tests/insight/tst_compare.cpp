@@ -111,6 +111,35 @@ private slots:
         QVERIFY(!has(compareRuns(figures(40, 0, 0), figures(40, 0, 0), nullptr, nullptr)));
     }
 
+    /// What a log's arguments leave open is no change of the config beside it; what they contradict is.
+    void aLogSaysLessThanAConfig_data()
+    {
+        QTest::addColumn<QByteArray>("log");
+        QTest::addColumn<QByteArray>("config");
+        QTest::addColumn<int>("ofOneKind");
+        QTest::addColumn<int>("ofTwoKinds");
+        const QByteArray recompute = "recompute.enabled=true recompute.granularity=full";
+        QTest::newRow("the log says nothing") << QByteArray() << recompute << 1 << 0;
+        QTest::newRow("the config says nothing") << recompute << QByteArray() << 1 << 0;
+        QTest::newRow("they contradict each other")
+            << QByteArray("recompute.enabled=false recompute.granularity=none") << recompute << 1 << 1;
+        QTest::newRow("they agree") << recompute << recompute << 0 << 0;
+    }
+
+    void aLogSaysLessThanAConfig()
+    {
+        QFETCH(QByteArray, log);
+        QFETCH(QByteArray, config);
+        const TrainingPlan first = planOf(base + log);
+        const TrainingPlan second = planOf(base + config);
+        RunFigures estimated = figures(40, 0, 0);
+        const auto changes
+            = [&] { return compareRuns(figures(40, 0, 0), estimated, &first, &second).variables.size(); };
+        QTEST(static_cast<int>(changes()), "ofOneKind");
+        estimated.isEstimate = true;
+        QTEST(static_cast<int>(changes()), "ofTwoKinds");
+    }
+
     void takesTheSteadySteps()
     {
         Run run;
