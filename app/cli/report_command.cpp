@@ -91,7 +91,7 @@ int run(const Options& options)
         situation.summary = &summary;
     }
     ReportContent content;
-    content.title = nameOf(options.plan);
+    content.title = nameOf(options.plan) + (options.log.empty() ? "" : ", " + options.log);
     content.date = today();
     content.program = "headroom-cli " HEADROOM_VERSION;
     content.verdict = Text{"%1", {verdictText(footprint)}};

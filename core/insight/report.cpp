@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/report.h"
 
-#include "insight/report_chart.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 
 namespace headroom {
 
@@ -15,9 +14,10 @@ namespace {
 /// A part of the report in a form that both HTML and Markdown can print.
 struct Block
 {
-    enum class Kind { Heading, Paragraph, Table, Code, Chart };
+    enum class Kind { Heading, Subheading, Paragraph, List, Table, Code, Chart };
     Kind kind = Kind::Paragraph;
     std::string text; ///< of a chart: its SVG, the only text that is not escaped
+    std::vector<std::string> items; ///< of a list
     std::vector<std::vector<std::string>> rows; ///< of a table; the first is its header
 };
 
@@ -43,9 +43,10 @@ public:
     }
 
 private:
-    void heading(const char* text) { m_blocks.push_back({Block::Kind::Heading, m_wording(Text{text}), {}}); }
-    void paragraph(std::string text) { m_blocks.push_back({Block::Kind::Paragraph, std::move(text), {}}); }
-    void chart(std::string svg) { m_blocks.push_back({Block::Kind::Chart, std::move(svg), {}}); }
+    void add(Block::Kind kind, std::string text) { m_blocks.push_back({kind, std::move(text), {}, {}}); }
+    void heading(const char* text) { add(Block::Kind::Heading, m_wording(Text{text})); }
+    void paragraph(std::string text) { add(Block::Kind::Paragraph, std::move(text)); }
+    void chart(std::string svg) { add(Block::Kind::Chart, std::move(svg)); }
     std::vector<std::vector<std::string>>& table(const std::vector<const char*>& titles)
     {
         std::vector<std::string> header;
@@ -53,7 +54,7 @@ private:
         for (const char* title : titles) {
             header.push_back(*title == '\0' ? std::string{} : m_wording(Text{title}));
         }
-        return m_blocks.emplace_back(Block{Block::Kind::Table, {}, {std::move(header)}}).rows;
+        return m_blocks.emplace_back(Block{Block::Kind::Table, {}, {}, {std::move(header)}}).rows;
     }
 
     void changes()
@@ -80,7 +81,7 @@ private:
         }
         const Footprint& footprint = *m_content.footprint;
         heading(HEADROOM_TR("core", "Estimate of each pipeline stage"));
-        chart(stagesSvg(footprint));
+        chart(stagesSvg(footprint, m_wording));
         auto& rows
             = table({HEADROOM_TR("core", "stage"), HEADROOM_TR("core", "layers"), HEADROOM_TR("core", "in flight"),
                      HEADROOM_TR("core", "forward"), HEADROOM_TR("core", "backward"), HEADROOM_TR("core", "optimizer"),
@@ -95,7 +96,7 @@ private:
             = table({HEADROOM_TR("core", "component at the peak of the fullest stage"), HEADROOM_TR("core", "bytes")});
         for (std::size_t i = 0; i < footprint.fullest().components.size(); ++i) {
             if (const Bytes size = footprint.fullest().components[i]; size.value > 0) {
-                parts.push_back({std::string(nameOf(static_cast<Component>(i))), formatGib(size, 3)});
+                parts.push_back({m_wording(titleOf(static_cast<Component>(i))), formatGib(size, 3)});
             }
         }
     }
@@ -107,7 +108,7 @@ private:
         }
         const Run& run = *m_content.run;
         heading(HEADROOM_TR("core", "Measured peaks"));
-        chart(peaksSvg(run, m_content.footprint != nullptr ? m_content.footprint->capacity : std::nullopt));
+        chart(peaksSvg(run, m_content.footprint != nullptr ? m_content.footprint->capacity : std::nullopt, m_wording));
         auto& rows = table({HEADROOM_TR("core", "phase"), HEADROOM_TR("core", "allocated"), HEADROOM_TR("core", "step"),
                             HEADROOM_TR("core", "rank"), HEADROOM_TR("core", "place")});
         for (std::size_t phase = 0; phase < run.phaseNames.size(); ++phase) {
@@ -127,14 +128,34 @@ private:
         }
         heading(HEADROOM_TR("core", "Findings"));
         for (const Finding& finding : m_content.findings) {
-            std::string text = fmt::format("{}. {}", m_wording(finding.title), m_wording(finding.explanation));
+            constexpr std::array<const char*, 3> marks{"✗ ", "! ", ""}; // by severity, the worst first
+            add(Block::Kind::Subheading, marks[static_cast<std::size_t>(finding.severity)] + m_wording(finding.title));
+            paragraph(m_wording(finding.explanation));
+            add(Block::Kind::List, {});
+            std::vector<std::string>& items = m_blocks.back().items;
             for (const Evidence& evidence : finding.evidence) {
-                text += evidence.file.empty()
-                    ? fmt::format(" ({})", m_wording(evidence.text))
-                    : fmt::format(" ({}:{}: {})", evidence.file, evidence.line, m_wording(evidence.text));
+                items.push_back(evidence.file.empty()
+                                    ? m_wording(evidence.text)
+                                    : fmt::format("{}:{}: {}", evidence.file, evidence.line, m_wording(evidence.text)));
             }
-            paragraph(std::move(text));
+            if (finding.mend) {
+                items.push_back(wordsOf(*finding.mend));
+            }
         }
+    }
+
+    [[nodiscard]] std::string wordsOf(const Mend& mend) const
+    {
+        std::string words = "→ " + m_wording(mend.label);
+        if (mend.predictedPeak) {
+            words += "; " + m_wording(Text{HEADROOM_TR("core", "estimate %1"), {formatGib(*mend.predictedPeak, 1)}});
+        }
+        if (mend.stepTime && mend.stepTime->isClear()) {
+            words += ", "
+                + m_wording(Text{HEADROOM_TR("core", "%1 × the time for the same samples"),
+                                 {fmt::format("{:.2f}", mend.stepTime->ratio)}});
+        }
+        return words;
     }
 
     void working()
@@ -173,7 +194,7 @@ private:
         for (const std::string& command : m_content.commands) {
             text += command + "\n";
         }
-        m_blocks.push_back({Block::Kind::Code, std::move(text), {}});
+        add(Block::Kind::Code, std::move(text));
     }
 
     const ReportContent& m_content;
@@ -183,24 +204,12 @@ private:
 
 std::string escapedHtml(std::string_view text)
 {
+    constexpr std::string_view marks = "&<>\"";
+    constexpr std::array<const char*, 4> names{"&amp;", "&lt;", "&gt;", "&quot;"};
     std::string result;
     for (const char c : text) {
-        switch (c) {
-        case '&':
-            result += "&amp;";
-            break;
-        case '<':
-            result += "&lt;";
-            break;
-        case '>':
-            result += "&gt;";
-            break;
-        case '"':
-            result += "&quot;";
-            break;
-        default:
-            result += c;
-        }
+        const std::size_t which = marks.find(c);
+        which == std::string_view::npos ? result += c : result += names[which];
     }
     return result;
 }
@@ -222,12 +231,14 @@ constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --text: #1d2330; --muted: #5b6678; --line: #d9dde3; --back: #ffffff; --capacity: #c62f3b; }
 @media (prefers-color-scheme: dark) { :root { --text: #e6e9ef; --muted: #a3acbb; --line: #3a414c; --back: #23272e; --capacity: #ff6b74; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; } h3 { font-size: 1rem; margin: 1.2rem 0 0; }
+h3 + p { margin: 0.2rem 0; } ul { margin: 0.2rem 0; padding-left: 1.2rem; } h1, td, li { overflow-wrap: anywhere; }
 table { border-collapse: collapse; margin: 0.5rem 0 1rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th, .label, footer { color: var(--muted); fill: var(--muted); font-weight: normal; }
 pre { border: 1px solid var(--line); padding: 0.6rem; overflow-x: auto; }
 svg { width: 100%; height: auto; } .grid { stroke: var(--line); } .capacity { stroke: var(--capacity); stroke-dasharray: 6 4; }
+@media print { body { max-width: none; margin: 0; } pre { white-space: pre-wrap; } h2, h3 { break-after: avoid; } svg, tr { break-inside: avoid; } }
 )";
 
 std::string tableHtml(const std::vector<std::vector<std::string>>& rows)
@@ -244,11 +255,24 @@ std::string tableHtml(const std::vector<std::vector<std::string>>& rows)
     return html + "</table>\n";
 }
 
+std::string listHtml(const std::vector<std::string>& items)
+{
+    std::string html;
+    for (const std::string& item : items) {
+        html += fmt::format("<li>{}</li>\n", escapedHtml(item));
+    }
+    return html.empty() ? html : "<ul>\n" + html + "</ul>\n";
+}
+
 std::string blockHtml(const Block& block)
 {
     switch (block.kind) {
     case Block::Kind::Heading:
         return fmt::format("<h2>{}</h2>\n", escapedHtml(block.text));
+    case Block::Kind::Subheading:
+        return fmt::format("<h3>{}</h3>\n", escapedHtml(block.text));
+    case Block::Kind::List:
+        return listHtml(block.items);
     case Block::Kind::Table:
         return tableHtml(block.rows);
     case Block::Kind::Code:
@@ -291,11 +315,24 @@ std::string codeMarkdown(const std::string& code)
     return fmt::format("{}\n{}{}\n\n", fence, code, fence);
 }
 
+std::string listMarkdown(const std::vector<std::string>& items)
+{
+    std::string text;
+    for (const std::string& item : items) {
+        text += fmt::format("- {}\n", escapedMarkdown(item));
+    }
+    return text.empty() ? text : text + "\n";
+}
+
 std::string blockMarkdown(const Block& block)
 {
     switch (block.kind) {
     case Block::Kind::Heading:
         return fmt::format("## {}\n\n", escapedMarkdown(block.text));
+    case Block::Kind::Subheading:
+        return fmt::format("**{}**\n\n", escapedMarkdown(block.text));
+    case Block::Kind::List:
+        return listMarkdown(block.items);
     case Block::Kind::Table:
         return tableMarkdown(block.rows);
     case Block::Kind::Code:
@@ -330,10 +367,10 @@ std::string inEnglish(const Text& text)
 
 std::string reportHtml(const ReportContent& content, const Wording& wording)
 {
-    std::string html = fmt::format("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"
+    std::string html = fmt::format("<!DOCTYPE html>\n<html lang=\"{2}\">\n<head>\n<meta charset=\"utf-8\">\n"
                                    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>{0}</title>\n"
                                    "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-                                   escapedHtml(content.title), style);
+                                   escapedHtml(content.title), style, escapedHtml(content.language));
     for (const Block& block : Writer(content, wording).blocks()) {
         html += blockHtml(block);
     }

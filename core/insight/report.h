@@ -3,9 +3,9 @@
 
 #include "footprint/estimate.h"
 #include "insight/finding.h"
+#include "insight/report_chart.h"
 #include "plan/fields.h"
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +17,7 @@ struct ReportContent
     std::string title; ///< of the run, such as the config's name
     std::string date; ///< "2026-11-30"
     std::string program; ///< "Headroom 0.1.0"
+    std::string language = "en"; ///< of its wording, as HTML names it
     Text verdict;
     const TrainingPlan* plan = nullptr;
     const TrainingPlan* original = nullptr; ///< as the files have it, to list what was changed
@@ -31,8 +32,6 @@ struct ReportContent
 /// A word of a command line for people to paste; in quotes where a shell would read something else into it.
 [[nodiscard]] std::string shellWord(const std::string& word);
 
-/// Looks a sentence up in the reader's language.
-using Wording = std::function<std::string(const Text& text)>;
 [[nodiscard]] std::string inEnglish(const Text& text);
 
 /// One HTML file with its style and charts (SVG) inside: it opens anywhere, without a network. Nothing from a file gets

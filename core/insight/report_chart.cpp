@@ -14,16 +14,21 @@ namespace headroom {
 namespace {
 
 constexpr double width = 760;
-constexpr double height = 300;
+constexpr double height = 314;
 constexpr double left = 64;
 constexpr double right = 12;
-constexpr double top = 32;
+constexpr double top = 46; ///< two lines of legend
 constexpr double bottom = 34;
 
 constexpr std::array<const char*, componentCount> componentColours{
     "#4e79a7", "#76a5cf", "#a0cbe8", "#e8923a", "#f3bd7f", "#c9576a", "#6b7686", "#8f9aa8", "#c3c9d2"};
 constexpr std::array<const char*, 8> phaseColours{"#3b82c4", "#e0812b", "#3f9d5a", "#8b5fbf",
                                                   "#b8860b", "#17919b", "#c2568f", "#7a6a58"};
+
+constexpr std::array<const char*, componentCount> componentTitles{
+    HEADROOM_TR("core", "parameters"),  HEADROOM_TR("core", "gradients"), HEADROOM_TR("core", "optimizer state"),
+    HEADROOM_TR("core", "activations"), HEADROOM_TR("core", "in flight"), HEADROOM_TR("core", "logits"),
+    HEADROOM_TR("core", "working set"), HEADROOM_TR("core", "buffers"),   HEADROOM_TR("core", "context")};
 
 constexpr const char* cacheColour = "#e2e5ea";
 constexpr Bytes leastCache = mib(1); ///< rounding is no cache
@@ -41,11 +46,18 @@ double tickStep(double most)
     return 10 * power;
 }
 
+/// Characters, of which UTF-8 needs several bytes for some.
+std::size_t length(std::string_view text)
+{
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
 /// A phase's name comes from a log: only what cannot be markup is drawn.
 std::string escaped(std::string_view text)
 {
     std::string result;
-    for (const char c : text.substr(0, 24)) {
+    for (const char c : text) {
         result += std::string_view("<>&\"'").find(c) == std::string_view::npos ? c : ' ';
     }
     return result;
@@ -55,7 +67,7 @@ std::string escaped(std::string_view text)
 class Drawing
 {
 public:
-    Drawing(double mostGib, const char* label)
+    Drawing(double mostGib, const std::string& label)
         : m_most(std::max(mostGib * 1.08, 1e-3))
     {
         m_svg = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\" "
@@ -72,19 +84,28 @@ public:
 
     [[nodiscard]] double y(double gib) const { return top + (1 - gib / m_most) * (height - top - bottom); }
 
-    void legend(const char* colour, std::string_view name)
+    void legend(const char* colour, const std::string& name)
     {
-        m_svg += fmt::format("<rect x=\"{:.0f}\" y=\"8\" width=\"9\" height=\"9\" fill=\"{}\"/>"
-                             "<text class=\"label\" x=\"{:.0f}\" y=\"17\" font-size=\"10\">{}</text>\n",
-                             m_legendEnd, colour, m_legendEnd + 13, name);
-        m_legendEnd += 28 + 5.6 * static_cast<double>(name.size());
+        const double needed = 28 + 5.6 * static_cast<double>(length(name));
+        if (m_legendEnd + needed > width && m_legendEnd > left) {
+            m_legendEnd = left;
+            m_legendTop += 14;
+        }
+        m_svg += fmt::format("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"9\" height=\"9\" fill=\"{}\"/>"
+                             "<text class=\"label\" x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"10\">{}</text>\n",
+                             m_legendEnd, m_legendTop, colour, m_legendEnd + 13, m_legendTop + 9, name);
+        m_legendEnd += needed;
     }
 
-    void capacity(std::optional<Bytes> bytes)
+    void capacity(std::optional<Bytes> bytes, const Wording& wording)
     {
         if (bytes && bytes->gib() <= m_most) {
-            m_svg += fmt::format("<line class=\"capacity\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                                 left, width - right, y(bytes->gib()), y(bytes->gib()));
+            const double at = y(bytes->gib());
+            const std::string text = escaped(wording(Text{HEADROOM_TR("core", "capacity %1"), {formatGib(*bytes, 1)}}));
+            m_svg += fmt::format("<line class=\"capacity\" x1=\"{:.0f}\" x2=\"{:.0f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"
+                                 "<text class=\"label\" x=\"{:.0f}\" y=\"{:.1f}\" font-size=\"10\" "
+                                 "text-anchor=\"end\">{}</text>\n",
+                                 left, width - right, at, at, width - right, at - 4, text);
         }
     }
 
@@ -99,23 +120,31 @@ public:
 
 private:
     double m_most;
-    double m_legendEnd = left;
+    double m_legendEnd = left, m_legendTop = 8;
     std::string m_svg;
 };
 
 } // namespace
 
-std::string stagesSvg(const Footprint& footprint)
+Text titleOf(Component component)
+{
+    return Text{componentTitles[static_cast<std::size_t>(component)]};
+}
+
+std::string stagesSvg(const Footprint& footprint, const Wording& wording)
 {
     double most = footprint.capacity ? footprint.capacity->gib() : 0;
     for (const StageFootprint& stage : footprint.stages) {
         most = std::max(most, stage.device.gib());
     }
-    Drawing drawing(most, "memory of each pipeline stage");
-    for (std::size_t component = 0; component < componentColours.size(); ++component) {
-        drawing.legend(componentColours[component], nameOf(static_cast<Component>(component)));
+    Drawing drawing(most, escaped(wording(Text{HEADROOM_TR("core", "Memory of each pipeline stage")})));
+    std::array<std::string, componentCount> titles;
+    for (std::size_t component = 0; component < titles.size(); ++component) {
+        titles[component] = escaped(wording(Text{componentTitles[component]}));
+        drawing.legend(componentColours[component], titles[component]);
     }
-    drawing.legend(cacheColour, "unused cache");
+    const std::string cacheTitle = escaped(wording(Text{HEADROOM_TR("core", "unused cache")}));
+    drawing.legend(cacheColour, cacheTitle);
     const double slot = (width - left - right) / static_cast<double>(footprint.stages.size());
     const std::size_t labelled = footprint.stages.size() / 24 + 1; // so that the numbers do not run into one another
     for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
@@ -135,21 +164,22 @@ std::string stagesSvg(const Footprint& footprint)
         };
         Bytes cache = stage.device;
         for (std::size_t component = 0; component < stage.components.size(); ++component) {
-            stack(componentColours[component], nameOf(static_cast<Component>(component)), stage.components[component]);
+            stack(componentColours[component], titles[component], stage.components[component]);
             cache = cache - stage.components[component];
         }
         if (cache >= leastCache) {
-            stack(cacheColour, "unused cache", cache);
+            stack(cacheColour, cacheTitle, cache);
         }
         if (i % labelled == 0) {
-            drawing.bottomLabel(left + slot * (static_cast<double>(i) + 0.5), fmt::format("stage {}", stage.stage));
+            drawing.bottomLabel(left + slot * (static_cast<double>(i) + 0.5),
+                                escaped(wording(Text{HEADROOM_TR("core", "stage %1"), {std::to_string(stage.stage)}})));
         }
     }
-    drawing.capacity(footprint.capacity);
+    drawing.capacity(footprint.capacity, wording);
     return drawing.finished();
 }
 
-std::string peaksSvg(const Run& run, std::optional<Bytes> capacity)
+std::string peaksSvg(const Run& run, std::optional<Bytes> capacity, const Wording& wording)
 {
     constexpr std::size_t columns = 360;
     if (run.isEmpty()) {
@@ -170,7 +200,7 @@ std::string peaksSvg(const Run& run, std::optional<Bytes> capacity)
     if (capacity) {
         most = std::max(most, capacity->gib());
     }
-    Drawing drawing(most, "allocated peak of each phase over the steps");
+    Drawing drawing(most, escaped(wording(Text{HEADROOM_TR("core", "Allocated peak of each phase over the steps")})));
     for (std::size_t phase = 0; phase < run.phaseNames.size(); ++phase) {
         std::string points;
         for (auto at = peaks.lower_bound({static_cast<std::uint8_t>(phase), 0});
@@ -180,14 +210,15 @@ std::string peaksSvg(const Run& run, std::optional<Bytes> capacity)
             points += fmt::format("{:.1f},{:.2f} ", x, drawing.y(Bytes{at->second}.gib()));
         }
         if (!points.empty()) {
-            drawing.legend(phaseColours[phase % phaseColours.size()], escaped(run.phaseNames[phase]));
+            drawing.legend(phaseColours[phase % phaseColours.size()], escaped(run.phaseNames[phase].substr(0, 24)));
             drawing.add(fmt::format("<polyline fill=\"none\" stroke-width=\"1.5\" stroke=\"{}\" points=\"{}\"/>\n",
                                     phaseColours[phase % phaseColours.size()], points));
         }
     }
     drawing.bottomLabel(left, std::to_string(*first));
-    drawing.bottomLabel(width - right - 20, fmt::format("step {}", *last));
-    drawing.capacity(capacity);
+    drawing.bottomLabel(width - right - 20,
+                        escaped(wording(Text{HEADROOM_TR("core", "step %1"), {std::to_string(*last)}})));
+    drawing.capacity(capacity, wording);
     return drawing.finished();
 }
 

@@ -3,15 +3,23 @@
 
 #include "footprint/footprint.h"
 #include "runlog/run.h"
+#include "units/text.h"
 
+#include <functional>
 #include <string>
 
 namespace headroom {
 
+/// Looks a sentence up in the reader's language.
+using Wording = std::function<std::string(const Text& text)>;
+
+/// "optimizer state"
+[[nodiscard]] Text titleOf(Component component);
+
 /// Stages as stacked bars of their components, up to what each takes of the device, with the capacity where it is
 /// known: an SVG element.
-[[nodiscard]] std::string stagesSvg(const Footprint& footprint);
+[[nodiscard]] std::string stagesSvg(const Footprint& footprint, const Wording& wording);
 /// The allocated peak of each phase over the steps, the largest of all ranks: an SVG element; empty without steps.
-[[nodiscard]] std::string peaksSvg(const Run& run, std::optional<Bytes> capacity);
+[[nodiscard]] std::string peaksSvg(const Run& run, std::optional<Bytes> capacity, const Wording& wording);
 
 } // namespace headroom

@@ -40,6 +40,7 @@ private slots:
         finding.title = Text{"A | title"};
         finding.explanation = Text{"because"};
         finding.evidence = {{Text{"step 2"}, "train.log", 4}};
+        finding.mend = Mend{Text{"Halve it"}, {}, gib(30), RelativeStepTime{1.25, {}, 1}};
         m_content.findings = {finding};
     }
 
@@ -72,7 +73,8 @@ private slots:
         QVERIFY(html.contains("<td>batch.micro</td><td>4</td><td>2</td>"));
         QVERIFY(markdown.contains("| batch.micro | 4 | 2 |"));
         QVERIFY(markdown.contains("A \\| title"));
-        QVERIFY(markdown.contains("train.log:4"));
+        QVERIFY(markdown.contains("\n- train.log:4: step 2\n- → Halve it; estimate 30.0 GiB, 1.25 × the time"));
+        QVERIFY(html.contains("<li>→ Halve it; estimate 30.0 GiB, 1.25 × the time for the same samples</li>"));
         QVERIFY(markdown.contains("headroom-cli estimate 'a b.yaml'"));
     }
 
@@ -91,8 +93,23 @@ private slots:
             bytes += stage.device.gib();
         }
         // The axis reaches 8 % beyond the capacity, over the drawing's height.
-        const double scale = (300.0 - 32 - 34) / (80 * 1.08);
+        const double scale = (314.0 - 46 - 34) / (80 * 1.08);
         QVERIFY(qAbs(heights / (bytes * scale) - 1) < 0.01);
+    }
+
+    void legendsStayInside()
+    {
+        const QString html = QString::fromStdString(reportHtml(m_content));
+        auto labels = QRegularExpression("x=\"([0-9.]+)\" y=\"([0-9.]+)\" font-size=\"10\">([^<]+)<").globalMatch(html);
+        int count = 0;
+        while (labels.hasNext()) {
+            const auto label = labels.next();
+            QVERIFY2(label.captured(1).toDouble() + 5.6 * double(label.captured(3).size()) < 760,
+                     qPrintable(label.captured(3)));
+            QVERIFY(label.captured(2).toDouble() < 46);
+            ++count;
+        }
+        QCOMPARE(count, componentCount + 1 + 2); // the unused cache, and two phases
     }
 
     void leavesOutWhatIsNotKnown()

@@ -8,6 +8,7 @@
 #include "workspace/workspace.h"
 
 #include <QDate>
+#include <QLocale>
 
 namespace headroom {
 namespace {
@@ -76,6 +77,8 @@ Result<void> saveReport(const Workspace& workspace, const std::filesystem::path&
     content.title = titleOf(workspace);
     content.date = QDate::currentDate().toString(Qt::ISODate).toStdString();
     content.program = "Headroom " HEADROOM_VERSION;
+    const Text heading(HEADROOM_TR("core", "Findings"));
+    content.language = translated(heading) == toQString(heading.english()) ? "en" : QLocale().bcp47Name().toStdString();
     content.verdict = Text{"%1", {workspace.verdict().sentence.toStdString()}};
     content.findings = workspace.findings();
     content.commands = commandsOf(workspace);
