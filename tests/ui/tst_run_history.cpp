@@ -3,8 +3,13 @@
 #include "workspace/run_history.h"
 
 #include <QSettings>
+#include <QSignalSpy>
 #include <QStandardPaths>
+#include <QUndoStack>
 #include <QtTest>
+
+#include <array>
+#include <functional>
 
 using namespace headroom;
 
@@ -57,7 +62,8 @@ private slots:
 
     static void keepsOrderNamesAndReference()
     {
-        RunHistory history;
+        QUndoStack undo;
+        RunHistory history(undo);
         history.add(runOf("a", 60, "4"));
         history.add(runOf("b", 40, "2"));
         history.add(runOf("a", 30, "1"));
@@ -84,7 +90,8 @@ private slots:
 
     static void effectsFollowTheOrder()
     {
-        RunHistory history;
+        QUndoStack undo;
+        RunHistory history(undo);
         history.add(runOf("a", 60, "4"));
         history.add(runOf("b", 30, "2"));
         QCOMPARE(history.steps()[1].change->before.allocated->value, gib(60).value);
@@ -94,15 +101,74 @@ private slots:
         QCOMPARE(history.steps()[1].change->before.allocated->value, gib(30).value);
     }
 
+    static void everyChangeIsTakenBack_data()
+    {
+        QTest::addColumn<int>("change");
+        QTest::addColumn<QString>("text");
+        QTest::newRow("add") << 0 << QStringLiteral("Add run c");
+        QTest::newRow("remove") << 1 << QStringLiteral("Remove run a");
+        QTest::newRow("rename") << 2 << QStringLiteral("Rename run a to flash");
+        QTest::newRow("move") << 3 << QStringLiteral("Move run b up");
+        QTest::newRow("reference") << 4 << QStringLiteral("Measure by run b");
+        QTest::newRow("no reference") << 5 << QStringLiteral("Measure by the run before");
+    }
+
+    static void everyChangeIsTakenBack()
+    {
+        QFETCH(int, change);
+        QFETCH(QString, text);
+        QUndoStack undo;
+        RunHistory history(undo);
+        history.add(runOf("a", 60, "4"));
+        history.add(runOf("b", 40, "2"));
+        history.toggleReference(0);
+        const std::array<std::function<void()>, 6> changes{[&] { history.add(runOf("c", 30, "1")); },
+                                                           [&] { history.remove(0); },
+                                                           [&] { history.rename(0, QStringLiteral("flash")); },
+                                                           [&] { history.move(1, false); },
+                                                           [&] { history.toggleReference(1); },
+                                                           [&] { history.toggleReference(0); }};
+        const QSignalSpy stepped(&history, &RunHistory::stepped);
+        changes[static_cast<std::size_t>(change)]();
+        QCOMPARE(undo.undoText(), text);
+        QCOMPARE(stepped.count(), 0);
+        const QStringList names = namesOf(history);
+        const auto reference = history.reference();
+        undo.undo();
+        QCOMPARE(stepped.count(), 1);
+        QCOMPARE(namesOf(history), (QStringList{"a", "b"}));
+        QCOMPARE(history.reference(), std::optional<std::size_t>(0));
+        QCOMPARE(history.steps().size(), std::size_t{2});
+        QUndoStack other;
+        QCOMPARE(namesOf(RunHistory(other)), (QStringList{"a", "b"})); // the next start sees it too
+        undo.redo();
+        QCOMPARE(namesOf(history), names);
+        QCOMPARE(history.reference(), reference);
+    }
+
+    static void whatChangesNothingIsNoStep()
+    {
+        QUndoStack undo;
+        RunHistory history(undo);
+        history.add(runOf("a", 60, "4"));
+        history.rename(0, QStringLiteral(" a "));
+        history.rename(0, QStringLiteral("  "));
+        history.move(0, true);
+        history.remove(3);
+        QCOMPARE(undo.count(), 1);
+    }
+
     static void outlivesTheProgram()
     {
         {
-            RunHistory history;
+            QUndoStack undo;
+            RunHistory history(undo);
             history.add(runOf("a", 60, "4"));
             history.add(runOf("b", 30, "2"));
             history.toggleReference(0);
         }
-        const RunHistory again;
+        QUndoStack undo;
+        const RunHistory again(undo);
         QCOMPARE(namesOf(again), (QStringList{"a", "b"}));
         QCOMPARE(again.reference(), std::optional<std::size_t>(0));
         const HistoryRun expected = runOf("b", 30, "2");
@@ -133,7 +199,8 @@ private slots:
     {
         QFETCH(QByteArray, bytes);
         QSettings().setValue(QStringLiteral("history"), bytes);
-        RunHistory history;
+        QUndoStack undo;
+        RunHistory history(undo);
         QVERIFY(history.runs().size() <= 1);
         QVERIFY(!history.reference());
         history.add(runOf("a", 60, "4"));
@@ -142,7 +209,8 @@ private slots:
 
     static void theFirstGoesWhenThereAreTooMany()
     {
-        RunHistory history;
+        QUndoStack undo;
+        RunHistory history(undo);
         for (std::size_t i = 0; i <= RunHistory::limit; ++i) {
             history.add(runOf("run", 10 + static_cast<std::int64_t>(i), "1"));
         }

@@ -18,6 +18,7 @@
 #include "ui/window_fixture.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
+#include "window/places.h"
 #include "window/settings.h"
 #include "window/workbench.h"
 #include "workspace/view_state.h"
@@ -26,7 +27,6 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QLabel>
-#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QPushButton>
@@ -69,7 +69,6 @@ private slots:
     void layoutResets();
     void layoutIsRemembered();
     void tabsShowTheirContents();
-    void logIsSearched();
     void longNamesLeaveTheLayoutAlone();
     void mnemonicsAreUnique();
     void exactFiguresFollow();
@@ -136,11 +135,11 @@ void WindowTest::mendButtonMends()
 void WindowTest::evidenceMovesTheCursor()
 {
     QVERIFY(m_fixture->open());
-    workbench().showPlace(toQString(workspace().log()->run->files.front()), 135);
+    workbench().places().show(toQString(workspace().log()->run->files.front()), 135);
     QCOMPARE(workbench().viewState().cursor().value_or(-1), qint64{12});
     QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
     QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{135});
-    workbench().showPlace(toQString(workspace().config()->opened.document.name()), 14);
+    workbench().places().show(toQString(workspace().config()->opened.document.name()), 14);
     QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
     QCOMPARE(QFileInfo(workbench().logText()->file()->path()).fileName(), QStringLiteral("train.yaml"));
     QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{14});
@@ -272,27 +271,6 @@ void WindowTest::tabsShowTheirContents()
         diff->toPlainText().split(u'\n').indexOf(QRegularExpression(QStringLiteral("^ *\\d+ \\+ .*"))));
     QVERIFY2(diff->reasonAt(added).startsWith(QStringLiteral("Micro-batch size ")), qPrintable(diff->reasonAt(added)));
     QCOMPARE(diff->reasonAt(added - 1), QString());
-}
-
-void WindowTest::logIsSearched()
-{
-    QVERIFY(m_fixture->open());
-    m_fixture->window().actions()[Command::Find]->trigger();
-    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
-    auto* needle = workbench().logText()->findChild<QLineEdit*>(QStringLiteral("logNeedle"));
-    QTRY_VERIFY(needle->hasFocus());
-    QTest::keyClicks(needle, QStringLiteral("STEP=12 PEAK_ALLOC=6403"));
-    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{134});
-    QTest::keyClick(needle, Qt::Key_Return); // no other: round to the same
-    QTest::keyClick(needle, Qt::Key_Escape);
-    QVERIFY(workbench().logText()->view()->hasFocus());
-    m_fixture->window().actions()[Command::GoToLine]->trigger();
-    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("7"));
-    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
-    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{7});
-    needle->setText(QStringLiteral("rank=3"));
-    m_fixture->window().actions()[Command::FindPrevious]->trigger();
-    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{240});
 }
 
 void WindowTest::longNamesLeaveTheLayoutAlone()

@@ -121,6 +121,14 @@ void WindowHistoryTest::commandsWorkOnTheChosenRun()
     trigger(Command::RemoveRun);
     QCOMPARE(rows(), 2);
     QCOMPARE(cell(0, HistoryPanel::Name), QStringLiteral("train.log 2"));
+    QCOMPARE(action(Command::Undo)->text(), QStringLiteral("&Undo Remove run baseline"));
+    workbench().showFit();
+    trigger(Command::Undo); // shows what it does
+    QVERIFY(panel()->isVisible());
+    QCOMPARE(cell(0, HistoryPanel::Name), QStringLiteral("baseline"));
+    QCOMPARE(panel()->chosen(), std::optional<std::size_t>(0));
+    trigger(Command::Redo);
+    QCOMPARE(rows(), 2);
     // Closing the files leaves the history; opening them again finds it.
     trigger(Command::Close);
     QCOMPARE(workbench().history().runs().size(), std::size_t{2});

@@ -50,7 +50,7 @@ Actions::Actions(QUndoStack& undoStack, QObject* parent)
     m_actions[Command::Undo]->setObjectName(QStringLiteral("undoAction"));
     m_actions[Command::Undo]->setIcon(symbolIcon(Symbol::Undo));
     m_actions[Command::Undo]->setShortcuts(QKeySequence::Undo);
-    m_actions[Command::Undo]->setStatusTip(tr("Takes back the last change to the plan"));
+    m_actions[Command::Undo]->setStatusTip(tr("Takes back the last change to the plan or to the history of runs"));
     m_actions[Command::Redo] = undoStack.createRedoAction(this, tr("&Redo"));
     m_actions[Command::Redo]->setObjectName(QStringLiteral("redoAction"));
     m_actions[Command::Redo]->setIcon(symbolIcon(Symbol::Redo));

@@ -30,6 +30,7 @@ HistoryCommands::HistoryCommands(Workspace& workspace, Workbench& workbench, Mes
     connectActions();
     connect(&m_panel, &HistoryPanel::addRequested, this, &HistoryCommands::addCurrent);
     connect(&m_panel, &HistoryPanel::chosenChanged, this, &HistoryCommands::updateActions);
+    connect(&m_history, &RunHistory::stepped, &workbench, &Workbench::showHistory); // what has changed is to be seen
     connect(&m_watcher, &QFutureWatcher<OtherRunAnswer>::finished, this, &HistoryCommands::take);
     connect(&workspace, &Workspace::documentsChanged, this, &HistoryCommands::updateActions);
     connect(&workspace, &Workspace::draftChanged, this, &HistoryCommands::updateActions);

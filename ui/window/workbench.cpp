@@ -19,21 +19,19 @@
 #include "panels/problems_panel.h"
 #include "panels/styled.h"
 #include "panels/timeline_panel.h"
+#include "window/places.h"
 #include "workspace/run_history.h"
 #include "workspace/view_state.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
-#include <QDesktopServices>
 #include <QDockWidget>
-#include <QFileInfo>
 #include <QLabel>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStyle>
 #include <QTabWidget>
 #include <QToolButton>
-#include <QUrl>
 
 #include <algorithm>
 #include <array>
@@ -50,28 +48,13 @@ constexpr int findingsLeastWidth = 30;
 constexpr double detailsShare = 0.25;
 constexpr int measuredShare = 54; // percent of the centre's height
 
-/// A record of the file at that line.
-std::optional<std::size_t> recordAt(const Run& run, std::size_t file, qint64 line)
-{
-    const auto begin = static_cast<std::size_t>(run.firstRecordOfFile[file]);
-    const std::size_t end = file + 1 < run.firstRecordOfFile.size()
-        ? static_cast<std::size_t>(run.firstRecordOfFile[file + 1])
-        : run.size();
-    const auto first = run.line.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = run.line.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto found
-        = std::lower_bound(first, last, line, [](std::uint32_t a, qint64 b) { return static_cast<qint64>(a) < b; });
-    return found != last && *found == line ? std::optional(static_cast<std::size_t>(found - run.line.begin()))
-                                           : std::nullopt;
-}
-
 } // namespace
 
 Workbench::Workbench(Workspace& workspace, QWidget* parent)
     : QMainWindow(parent)
     , m_workspace(workspace)
     , m_view(new ViewState(this))
-    , m_history(new RunHistory(this))
+    , m_history(new RunHistory(workspace.undoStack(), this))
     , m_knobs(new KnobsPanel(workspace))
     , m_findings(new FindingsPanel(workspace))
 {
@@ -147,6 +130,7 @@ void Workbench::makeDetails()
     m_diff = new DiffPanel(m_workspace);
     m_channels = new ChannelsPanel(m_workspace, *m_view);
     m_log = new LogPanel(m_workspace);
+    m_places = new Places(m_workspace, *m_view, *m_log, this);
     m_problems = new ProblemsPanel(m_workspace);
     m_tabs = new QTabWidget;
     m_tabs->setObjectName(QStringLiteral("detailsTabs"));
@@ -173,18 +157,19 @@ void Workbench::connectPanels()
     connect(m_diff, &DiffPanel::exportRequested, this, &Workbench::exportRequested);
     connect(m_knobs, &KnobsPanel::modelRequested, this, &Workbench::modelRequested);
     connect(m_compare, &ComparePanel::filesRequested, this, &Workbench::runRequested);
-    connect(m_compare, &ComparePanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_compare, &ComparePanel::evidenceActivated, m_places, &Places::show);
     connect(m_compare, &ComparePanel::beforeChanged, this, &Workbench::lookUpLossCauses);
     connect(&m_workspace, &Workspace::documentsChanged, this, &Workbench::lookUpLossCauses);
     connect(m_loss, &LossPanel::filesRequested, this, &Workbench::lossesRequested);
-    connect(m_loss, &LossPanel::evidenceActivated, this, &Workbench::showPlace);
+    connect(m_loss, &LossPanel::evidenceActivated, m_places, &Places::show);
     connect(m_loss, &LossPanel::useChanged, this, &Workbench::lossesChanged);
-    connect(m_peaks, &PeaksPanel::recordActivated, this, &Workbench::showRecord);
-    connect(m_findings, &FindingsPanel::evidenceActivated, this, &Workbench::showPlace);
-    connect(m_plan, &PlanPanel::placeActivated, this, &Workbench::showPlace);
-    connect(m_problems, &ProblemsPanel::placeActivated, this, &Workbench::showPlace);
-    connect(m_peaksChart, &PeaksChart::recordActivated, this, &Workbench::showRecord);
-    connect(m_channels->ranks(), &RanksChart::recordActivated, this, &Workbench::showRecord);
+    connect(m_peaks, &PeaksPanel::recordActivated, m_places, &Places::showRecord);
+    connect(m_findings, &FindingsPanel::evidenceActivated, m_places, &Places::show);
+    connect(m_plan, &PlanPanel::placeActivated, m_places, &Places::show);
+    connect(m_problems, &ProblemsPanel::placeActivated, m_places, &Places::show);
+    connect(m_peaksChart, &PeaksChart::recordActivated, m_places, &Places::showRecord);
+    connect(m_places, &Places::textShown, this, &Workbench::showLog);
+    connect(m_channels->ranks(), &RanksChart::recordActivated, m_places, &Places::showRecord);
 }
 
 QList<QAction*> Workbench::panelActions() const
@@ -319,30 +304,6 @@ void Workbench::showTabTitles()
     m_tabs->setTabText(m_tabs->indexOf(m_problems), title(tr("Problems"), m_workspace.problemCount()));
 }
 
-void Workbench::showRecord(qint64 record)
-{
-    const LoadedLog* log = m_workspace.log();
-    if (log == nullptr || record < 0 || static_cast<std::size_t>(record) >= log->run->size()) {
-        return;
-    }
-    moveCursorTo(record);
-    const Record place = log->run->record(static_cast<std::size_t>(record));
-    if (m_log->showLine(toQString(log->run->files[place.file]), place.line)) {
-        showLog();
-    }
-}
-
-void Workbench::moveCursorTo(qint64 record)
-{
-    const LoadedLog* log = m_workspace.log();
-    const qint64 step = log->run->step[static_cast<std::size_t>(record)];
-    const StepRange range = m_view->range();
-    if (static_cast<double>(step) < range.first || static_cast<double>(step) > range.last) {
-        m_view->fit();
-    }
-    m_view->setCursor(step);
-}
-
 void Workbench::showProblems()
 {
     m_detailsDock->show();
@@ -422,30 +383,6 @@ void Workbench::showChannels()
 {
     m_detailsDock->show();
     m_tabs->setCurrentWidget(m_channels);
-}
-
-void Workbench::showPlace(const QString& file, qint64 line)
-{
-    const std::string name = file.toStdString();
-    if (const LoadedLog* log = m_workspace.log()) {
-        const auto& files = log->run->files;
-        const auto found = std::find(files.begin(), files.end(), name);
-        const auto record = found != files.end()
-            ? recordAt(*log->run, static_cast<std::size_t>(found - files.begin()), line)
-            : std::nullopt;
-        if (record) {
-            moveCursorTo(static_cast<qint64>(*record));
-        }
-    }
-    const LoadedConfig* config = m_workspace.config();
-    const bool isConfig = config != nullptr && name == config->opened.document.name();
-    if (m_log->showLine(isConfig ? pathText(config->path) : file, line)) {
-        showLog();
-        return;
-    }
-    if (QFileInfo::exists(file)) {
-        QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(file).absoluteFilePath()));
-    }
 }
 
 } // namespace headroom

@@ -19,6 +19,7 @@ class LogPanel;
 class LossPanel;
 class PeaksChart;
 class PeaksPanel;
+class Places;
 class PlanPanel;
 class ProblemsPanel;
 class RunHistory;
@@ -54,6 +55,7 @@ public:
     [[nodiscard]] LogPanel* logText() const { return m_log; }
     [[nodiscard]] ProblemsPanel* problems() const { return m_problems; }
     [[nodiscard]] QTabWidget* tabs() const { return m_tabs; }
+    [[nodiscard]] Places& places() const { return *m_places; }
 
     [[nodiscard]] QList<QAction*> panelActions() const;
     void resetLayout();
@@ -73,9 +75,6 @@ public:
     void showDiff();
     void showLog();
     void showChannels();
-    /// A line of an open file: its text is shown, and the cursor goes to the step of a measurement. Another file is
-    /// opened by the desktop.
-    void showPlace(const QString& file, qint64 line);
 
 signals:
     void modelRequested();
@@ -99,12 +98,11 @@ private:
     void showDraft();
     void showTabTitles();
     void lookUpLossCauses();
-    void showRecord(qint64 record);
-    void moveCursorTo(qint64 record);
 
     Workspace& m_workspace;
     ViewState* m_view;
     RunHistory* m_history;
+    Places* m_places = nullptr;
     PeaksChart* m_peaksChart = nullptr;
     StagesChart* m_stagesChart = nullptr;
     TimelinePanel* m_timeline = nullptr;

@@ -8,9 +8,11 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSettings>
+#include <QUndoStack>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -115,82 +117,139 @@ HistoryRun runOf(const QJsonObject& object)
     return run;
 }
 
+void removeFrom(std::vector<HistoryRun>& runs, std::optional<std::size_t>& reference, std::size_t place)
+{
+    runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(place));
+    if (reference == place) {
+        reference.reset();
+    } else if (reference && *reference > place) {
+        --*reference;
+    }
+}
+
 } // namespace
 
-RunHistory::RunHistory(QObject* parent)
+/// One step of undo: the history before and after.
+class RunHistory::Edit : public QUndoCommand
+{
+public:
+    Edit(RunHistory& history, State after, const QString& text)
+        : QUndoCommand(text)
+        , m_history(history)
+        , m_before(history.m_now)
+        , m_after(std::move(after))
+    {
+    }
+
+    void undo() override
+    {
+        m_history.apply(m_before);
+        emit m_history.stepped();
+    }
+
+    void redo() override
+    {
+        m_history.apply(m_after);
+        if (std::exchange(m_isDone, true)) {
+            emit m_history.stepped();
+        }
+    }
+
+private:
+    RunHistory& m_history;
+    const State m_before, m_after;
+    bool m_isDone = false; ///< a first time, when it was pushed
+};
+
+RunHistory::RunHistory(QUndoStack& undo, QObject* parent)
     : QObject(parent)
+    , m_undo(undo)
 {
     read();
-    m_steps = historyOf(m_runs, m_reference);
+    m_steps = historyOf(m_now.runs, m_now.reference);
 }
 
 void RunHistory::add(HistoryRun run)
 {
     const std::string name = run.figures.name;
     const auto isTaken = [this](const std::string& wanted) {
-        return std::any_of(m_runs.begin(), m_runs.end(),
+        return std::any_of(m_now.runs.begin(), m_now.runs.end(),
                            [&](const HistoryRun& one) { return one.figures.name == wanted; });
     };
     for (int number = 2; isTaken(run.figures.name); ++number) {
         run.figures.name = name + " " + std::to_string(number);
     }
-    m_runs.push_back(std::move(run));
-    if (m_runs.size() > limit) {
-        remove(0);
-        return;
+    const QString text = tr("Add run %1").arg(toQString(run.figures.name));
+    State after = m_now;
+    after.runs.push_back(std::move(run));
+    if (after.runs.size() > limit) {
+        removeFrom(after.runs, after.reference, 0);
     }
-    settle();
+    push(std::move(after), text);
 }
 
 void RunHistory::remove(std::size_t place)
 {
-    if (place >= m_runs.size()) {
+    if (place >= m_now.runs.size()) {
         return;
     }
-    m_runs.erase(m_runs.begin() + static_cast<std::ptrdiff_t>(place));
-    if (m_reference == place) {
-        m_reference.reset();
-    } else if (m_reference && *m_reference > place) {
-        --*m_reference;
-    }
-    settle();
+    State after = m_now;
+    removeFrom(after.runs, after.reference, place);
+    push(std::move(after), tr("Remove run %1").arg(nameAt(place)));
 }
 
 void RunHistory::rename(std::size_t place, const QString& name)
 {
     const QString trimmed = name.trimmed();
-    if (place < m_runs.size() && !trimmed.isEmpty()) {
-        m_runs[place].figures.name = trimmed.toStdString();
-        settle();
+    if (place >= m_now.runs.size() || trimmed.isEmpty() || trimmed == nameAt(place)) {
+        return;
     }
+    State after = m_now;
+    after.runs[place].figures.name = trimmed.toStdString();
+    push(std::move(after), tr("Rename run %1 to %2").arg(nameAt(place), trimmed));
 }
 
 void RunHistory::move(std::size_t place, bool isLater)
 {
     const std::size_t other = isLater ? place + 1 : place - 1; // wraps at 0, and is then out of range
-    if (place >= m_runs.size() || other >= m_runs.size()) {
+    if (place >= m_now.runs.size() || other >= m_now.runs.size()) {
         return;
     }
-    std::swap(m_runs[place], m_runs[other]);
-    if (m_reference == place) {
-        m_reference = other;
-    } else if (m_reference == other) {
-        m_reference = place;
+    State after = m_now;
+    std::swap(after.runs[place], after.runs[other]);
+    if (after.reference == place) {
+        after.reference = other;
+    } else if (after.reference == other) {
+        after.reference = place;
     }
-    settle();
+    push(std::move(after), (isLater ? tr("Move run %1 down") : tr("Move run %1 up")).arg(nameAt(place)));
 }
 
 void RunHistory::toggleReference(std::size_t place)
 {
-    if (place < m_runs.size()) {
-        m_reference = m_reference == place ? std::nullopt : std::optional(place);
-        settle();
+    if (place >= m_now.runs.size()) {
+        return;
     }
+    State after = m_now;
+    const bool isReference = m_now.reference == place;
+    after.reference = isReference ? std::nullopt : std::optional(place);
+    push(std::move(after), isReference ? tr("Measure by the run before") : tr("Measure by run %1").arg(nameAt(place)));
 }
 
-void RunHistory::settle()
+QString RunHistory::nameAt(std::size_t place) const
 {
-    m_steps = historyOf(m_runs, m_reference);
+    return toQString(m_now.runs[place].figures.name);
+}
+
+void RunHistory::push(State after, const QString& text)
+{
+    m_undo.push(new Edit(*this, std::move(after), text));
+}
+
+void RunHistory::apply(const State& state)
+{
+    m_now = state;
+    m_steps = historyOf(m_now.runs, m_now.reference);
     write();
     emit changed();
 }
@@ -200,28 +259,29 @@ void RunHistory::read()
     const QByteArray bytes = QSettings().value(settingsKey()).toByteArray();
     const QJsonObject object = QJsonDocument::fromJson(bytes).object();
     for (const QJsonValue& run : object[QStringLiteral("runs")].toArray()) {
-        if (m_runs.size() < limit && run.isObject()) {
-            m_runs.push_back(runOf(run.toObject()));
+        if (m_now.runs.size() < limit && run.isObject()) {
+            m_now.runs.push_back(runOf(run.toObject()));
         }
     }
     const auto reference = object[QStringLiteral("reference")].toInteger(-1);
-    if (reference >= 0 && reference < static_cast<qint64>(m_runs.size())) {
-        m_reference = static_cast<std::size_t>(reference);
+    if (reference >= 0 && reference < static_cast<qint64>(m_now.runs.size())) {
+        m_now.reference = static_cast<std::size_t>(reference);
     }
 }
 
 void RunHistory::write() const
 {
-    if (m_runs.empty()) {
+    if (m_now.runs.empty()) {
         QSettings().remove(settingsKey());
         return;
     }
     QJsonArray runs;
-    for (const HistoryRun& run : m_runs) {
+    for (const HistoryRun& run : m_now.runs) {
         runs.append(toJson(run));
     }
-    const QJsonObject object{{QStringLiteral("runs"), runs},
-                             {QStringLiteral("reference"), m_reference ? static_cast<qint64>(*m_reference) : -1}};
+    const QJsonObject object{
+        {QStringLiteral("runs"), runs},
+        {QStringLiteral("reference"), m_now.reference ? static_cast<qint64>(*m_now.reference) : -1}};
     QSettings().setValue(settingsKey(), QJsonDocument(object).toJson(QJsonDocument::Compact));
 }
 

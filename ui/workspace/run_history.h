@@ -5,19 +5,21 @@
 
 #include <QObject>
 
+class QUndoStack;
+
 namespace headroom {
 
 /// The runs a user has tried, in order, with one of them as the reference if wished. Kept in the settings from one
-/// start to the next: figures and plans, not the files.
+/// start to the next: figures and plans, not the files. Every change is a step of undo.
 class RunHistory : public QObject
 {
     Q_OBJECT
 
 public:
-    explicit RunHistory(QObject* parent = nullptr);
+    explicit RunHistory(QUndoStack& undo, QObject* parent = nullptr);
 
-    [[nodiscard]] const std::vector<HistoryRun>& runs() const { return m_runs; }
-    [[nodiscard]] std::optional<std::size_t> reference() const { return m_reference; }
+    [[nodiscard]] const std::vector<HistoryRun>& runs() const { return m_now.runs; }
+    [[nodiscard]] std::optional<std::size_t> reference() const { return m_now.reference; }
     /// Each run beside the one before it and the reference.
     [[nodiscard]] const std::vector<HistoryStep>& steps() const { return m_steps; }
 
@@ -35,14 +37,24 @@ public:
 
 signals:
     void changed();
+    void stepped(); ///< back or forth, by undo or redo
 
 private:
-    void settle();
+    struct State
+    {
+        std::vector<HistoryRun> runs;
+        std::optional<std::size_t> reference;
+    };
+    class Edit;
+
+    [[nodiscard]] QString nameAt(std::size_t place) const;
+    void push(State after, const QString& text);
+    void apply(const State& state);
     void read();
     void write() const;
 
-    std::vector<HistoryRun> m_runs;
-    std::optional<std::size_t> m_reference;
+    QUndoStack& m_undo;
+    State m_now;
     std::vector<HistoryStep> m_steps;
 };
 
