@@ -25,7 +25,8 @@ std::optional<Bytes> capacityOf(const OutOfMemory& message, const TrainingPlan& 
 }
 
 /// The smallest change with which as much stays free as the run needed beyond its estimate.
-std::optional<FitAnswer> whatWouldFit(const Situation& situation, const TrainingPlan& plan, const Shortage& shortage)
+std::optional<FitAnswer> whatWouldFit(const Situation& situation, const TrainingPlan& plan, const Shortage& shortage,
+                                      const std::stop_token& stop)
 {
     const auto capacity = capacityOf(shortage.message, plan);
     if (!isShort(shortage.message) || !capacity || shortage.unexplained >= *capacity) {
@@ -37,11 +38,12 @@ std::optional<FitAnswer> whatWouldFit(const Situation& situation, const Training
     question.estimator = situation.estimator;
     question.exact = situation.exact;
     question.constraints.lacking = situation.lacking;
+    question.stop = stop;
     auto answer = smallestChangeThatFits(question);
     return answer ? std::optional(std::move(*answer)) : std::nullopt;
 }
 
-std::optional<Shortage> shortageOf(const Situation& situation)
+std::optional<Shortage> shortageOf(const Situation& situation, const std::stop_token& stop)
 {
     std::vector<OutOfMemory> messages = outOfMemoryOf(*situation.run);
     if (messages.empty()) {
@@ -66,7 +68,7 @@ std::optional<Shortage> shortageOf(const Situation& situation)
     if (message.requested && message.allocated) {
         shortage.unexplained = std::max(*message.allocated + *message.requested - shortage.estimated, Bytes{});
     }
-    shortage.answer = whatWouldFit(situation, *plan, shortage);
+    shortage.answer = whatWouldFit(situation, *plan, shortage, stop);
     return shortage;
 }
 
@@ -88,9 +90,9 @@ const TrainingPlan* loggedPlan(const Situation& situation)
     return situation.original != nullptr ? situation.original : situation.plan;
 }
 
-LogConclusions concludeFromLog(const Situation& situation)
+LogConclusions concludeFromLog(const Situation& situation, const std::stop_token& stop)
 {
-    return {measuredOf(situation), shortageOf(situation)};
+    return {measuredOf(situation), stop.stop_requested() ? std::nullopt : shortageOf(situation, stop)};
 }
 
 } // namespace headroom

@@ -7,6 +7,7 @@
 #include "runlog/out_of_memory.h"
 
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace headroom {
@@ -33,7 +34,7 @@ struct LogConclusions
 /// The plan that a log is of: the files', whatever the knobs say now; null without one.
 [[nodiscard]] const TrainingPlan* loggedPlan(const Situation& situation);
 
-/// Needs the situation's run with its summary.
-[[nodiscard]] LogConclusions concludeFromLog(const Situation& situation);
+/// Needs the situation's run with its summary. What is returned after a stop means nothing.
+[[nodiscard]] LogConclusions concludeFromLog(const Situation& situation, const std::stop_token& stop = {});
 
 } // namespace headroom

@@ -98,7 +98,9 @@ bool WindowFixture::open()
     }
     m_window->files().openPaths(
         {write(QStringLiteral("train.log"), logText()), write(QStringLiteral("train.yaml"), configText)});
-    return QTest::qWaitFor([this] { return workspace().log() != nullptr && workspace().config() != nullptr; })
+    return QTest::qWaitFor([this] {
+               return workspace().log() != nullptr && workspace().config() != nullptr && !workspace().isOpening();
+           })
         && workspace().footprint() != nullptr;
 }
 

@@ -94,12 +94,20 @@ ProgressStrip::ProgressStrip(QWidget* parent)
 void ProgressStrip::start()
 {
     m_text->setText(tr("Opening…"));
+    m_bar->setRange(0, full);
     m_bar->setValue(0);
     m_delay.start();
 }
 
+void ProgressStrip::setConcluding(const QString& name)
+{
+    m_bar->setRange(0, 0); // nobody knows how long
+    m_text->setText(tr("drawing conclusions from %1…").arg(name));
+}
+
 void ProgressStrip::setProgress(int permille, const QString& name)
 {
+    m_bar->setRange(0, full);
     m_bar->setValue(permille);
     m_text->setText(tr("reading %1… %2 %").arg(name, QString::number(permille / 10)));
 }

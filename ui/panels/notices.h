@@ -42,6 +42,8 @@ public:
 
     void start();
     void setProgress(int permille, const QString& name);
+    /// All is read, and what it means is being found out.
+    void setConcluding(const QString& name);
     void finish();
 
 signals:

@@ -29,8 +29,26 @@ void MainWindow::connectLogCommands()
     }
 }
 
+void MainWindow::connectZoomCommands()
+{
+    const Actions& actions = *m_actions;
+    ViewState* view = &m_workbench->viewState();
+    connect(actions[Command::ZoomIn], &QAction::triggered, view, [view] { view->zoom(0.5, view->range().centre()); });
+    connect(actions[Command::ZoomOut], &QAction::triggered, view, [view] { view->zoom(2, view->range().centre()); });
+    connect(actions[Command::ZoomFit], &QAction::triggered, view, &ViewState::fit);
+    connect(actions[Command::ZoomBack], &QAction::triggered, view, &ViewState::back);
+    connect(actions[Command::ZoomForward], &QAction::triggered, view, &ViewState::forward);
+    const auto showHistory = [this, view] {
+        (*m_actions)[Command::ZoomBack]->setEnabled(view->canGoBack());
+        (*m_actions)[Command::ZoomForward]->setEnabled(view->canGoForward());
+    };
+    connect(view, &ViewState::historyChanged, this, showHistory);
+    showHistory();
+}
+
 void MainWindow::connectChartCommands()
 {
+    connectZoomCommands();
     const Actions& actions = *m_actions;
     ViewState* view = &m_workbench->viewState();
     PeaksChart* chart = m_workbench->peaksChart();

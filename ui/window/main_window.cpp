@@ -153,7 +153,6 @@ void MainWindow::makeStatusBar()
 void MainWindow::connectCommands()
 {
     const Actions& actions = *m_actions;
-    ViewState* view = &m_workbench->viewState();
     connect(actions[Command::Open], &QAction::triggered, m_files, &FileCommands::chooseFiles);
     connect(actions[Command::Close], &QAction::triggered, m_files, &FileCommands::close);
     connect(actions[Command::Export], &QAction::triggered, m_files, &FileCommands::exportConfig);
@@ -180,19 +179,8 @@ void MainWindow::connectCommands()
         actions[Command::EnlargeDetails]->setChecked(false);
         m_workbench->resetLayout();
     });
-    connect(actions[Command::ZoomIn], &QAction::triggered, view, [view] { view->zoom(0.5, view->range().centre()); });
-    connect(actions[Command::ZoomOut], &QAction::triggered, view, [view] { view->zoom(2, view->range().centre()); });
-    connect(actions[Command::ZoomFit], &QAction::triggered, view, &ViewState::fit);
-    connect(actions[Command::ZoomBack], &QAction::triggered, view, &ViewState::back);
-    connect(actions[Command::ZoomForward], &QAction::triggered, view, &ViewState::forward);
     connect(actions[Command::FullScreen], &QAction::toggled, this,
             [this](bool isOn) { isOn ? showFullScreen() : showNormal(); });
-    const auto showHistory = [this, view] {
-        (*m_actions)[Command::ZoomBack]->setEnabled(view->canGoBack());
-        (*m_actions)[Command::ZoomForward]->setEnabled(view->canGoForward());
-    };
-    connect(view, &ViewState::historyChanged, this, showHistory);
-    showHistory();
 }
 
 void MainWindow::connectPlanCommands()
@@ -243,6 +231,7 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::configChanged, this, &MainWindow::showTitle);
     connect(&m_workspace, &Workspace::openingChanged, this, &MainWindow::showOpening);
     connect(&m_workspace, &Workspace::openingProgressed, m_progress, &ProgressStrip::setProgress);
+    connect(&m_workspace, &Workspace::concludingFrom, m_progress, &ProgressStrip::setConcluding);
     connect(&m_workspace, &Workspace::messageRaised, m_messages, &MessageBar::showMessage);
     connect(&m_workspace, &Workspace::opened, m_recent, &RecentFiles::add);
 }

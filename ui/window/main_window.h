@@ -64,6 +64,7 @@ private:
     void connectCommands();
     void connectLogCommands();
     void connectChartCommands();
+    void connectZoomCommands();
     void connectPlanCommands();
     void connectHelpCommands();
     void connectWorkspace();

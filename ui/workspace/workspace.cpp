@@ -7,6 +7,7 @@
 #include "plan/fields.h"
 #include "plan/validity.h"
 #include "replay/replay.h"
+#include "workspace/conclusions_job.h"
 #include "workspace/config_export.h"
 #include "workspace/follow_job.h"
 #include "workspace/knob_text.h"
@@ -53,12 +54,14 @@ Workspace::Workspace(std::shared_ptr<const Library> library, QObject* parent)
     , m_follow(new FollowJob(m_library, this))
     , m_replay(new ReplayJob(this))
     , m_baselineReplay(new ReplayJob(this))
+    , m_concluding(new ConclusionsJob(this))
 {
     m_undo.setUndoLimit(undoLimit);
     m_settle.setSingleShot(true);
     m_settle.setInterval(settleMs);
     connect(&m_settle, &QTimer::timeout, this, &Workspace::settle);
     connectReplay();
+    connect(m_concluding, &ConclusionsJob::finished, this, &Workspace::takeConclusions);
     connect(m_follow, &FollowJob::grew, this, &Workspace::takeGrown);
     connect(m_job, &OpenJob::started, this, &Workspace::openingChanged);
     connect(m_job, &OpenJob::progressed, this, &Workspace::openingProgressed);
@@ -89,11 +92,16 @@ void Workspace::open(const QStringList& paths)
 void Workspace::cancelOpening()
 {
     m_job->cancel();
+    if (m_concluding->isRunning()) {
+        forgetConclusions();
+        m_conclusions.emplace(); // findings do without
+        emit openingChanged();
+    }
 }
 
 bool Workspace::isOpening() const
 {
-    return m_job->isRunning();
+    return m_job->isRunning() || m_concluding->isRunning();
 }
 
 void Workspace::reload()
@@ -132,6 +140,7 @@ void Workspace::close()
     recompute();
     settle();
     emit documentsChanged();
+    emit openingChanged(); // what was being concluded is dropped
 }
 
 void Workspace::take(const OpenedFiles& files)
@@ -147,7 +156,7 @@ void Workspace::take(const OpenedFiles& files)
     const bool lacksModel = files.log && files.log->plan && !plan().model.layers.isKnown();
     if (files.log) {
         m_log = files.log;
-        m_conclusions.reset();
+        forgetConclusions();
         m_follow->watch(*m_log);
     }
     if (files.model) {
@@ -171,7 +180,7 @@ void Workspace::takeGrown(const LoadedLog& log)
 {
     // The plan is what it was, and so is its estimate: a replay on its way must not start again with every line.
     m_log = log;
-    m_conclusions.reset();
+    conclude(); // until that is done, what was concluded before stands
     judgeFootprint();
     emit draftChanged();
     settle();
@@ -223,7 +232,7 @@ void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
             m_draft.plan = std::move(*plan);
         }
     }
-    m_conclusions.reset();
+    forgetConclusions();
     m_undo.clear();
     m_savedBytes = m_config ? m_config->opened.document.bytes() : std::string();
     computeBaseline();
@@ -341,37 +350,6 @@ void Workspace::computeBaseline()
     m_baselineReplay->cancel();
     m_exactBaseline.reset();
     m_exactOriginal.reset();
-}
-
-void Workspace::settle()
-{
-    Situation situation;
-    // A log alone has no plan that a mend could change.
-    const bool hasPlan = m_config || m_model || m_draft.plan.model.layers.isKnown();
-    situation.plan = hasPlan ? &m_draft.plan : nullptr;
-    situation.original = hasPlan ? &m_original.plan : nullptr;
-    situation.footprint = footprint();
-    situation.originalFootprint = m_originalFootprint ? &*m_originalFootprint : nullptr;
-    situation.run = m_log ? m_log->run.get() : nullptr;
-    situation.summary = m_log ? &m_log->summary : nullptr;
-    situation.logPlan = m_log && m_log->plan ? &*m_log->plan : nullptr;
-    if (m_config) {
-        situation.withoutEffect = m_config->opened.withoutEffect;
-    }
-    situation.calibration = m_draft.calibration;
-    situation.estimator = estimateInstantly;
-    situation.exact = replayWithin;
-    situation.lacking = fieldsLacking();
-    if (situation.run != nullptr && !m_conclusions) {
-        m_conclusions = concludeFromLog(situation);
-    }
-    situation.conclusions = m_conclusions ? &*m_conclusions : nullptr;
-    m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
-    emit findingsChanged();
-
-    const auto adjusted = adjustedConfig();
-    m_isModified = m_config && (!adjusted || adjusted->bytes() != m_savedBytes);
-    emit configChanged();
 }
 
 Result<ConfigDocument> Workspace::adjustedConfig() const

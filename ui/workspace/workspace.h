@@ -17,6 +17,7 @@
 
 namespace headroom {
 
+class ConclusionsJob;
 class FollowJob;
 class OpenJob;
 class ReplayJob;
@@ -24,6 +25,7 @@ class ReplayJob;
 /// The open documents and the plan the user is turning knobs on. Widgets show what is here and ask for changes; nothing
 /// else computes. The estimate follows every change at once; findings and the adjusted config, which cost more, follow
 /// within `settleMs`; the replay's exact figures take its place when nothing has changed for `restMs` and it is done.
+/// What only a log says about its plan is found out away from the window: opening lasts until it is.
 class Workspace : public QObject
 {
     Q_OBJECT
@@ -113,6 +115,7 @@ signals:
     void configChanged(); ///< the adjusted config or whether it is saved
     void openingChanged();
     void openingProgressed(int permille, const QString& name);
+    void concludingFrom(const QString& name); ///< the log, which is read
     void opened(const QStringList& paths);
     void messageRaised(headroom::Severity severity, const QString& sentence);
 
@@ -127,6 +130,10 @@ private:
     void judgeFootprint();
     void computeBaseline();
     void settle();
+    void conclude();
+    void takeConclusions(const LogConclusions& conclusions);
+    void forgetConclusions();
+    [[nodiscard]] bool hasPlan() const;
     void connectReplay();
     void startReplay();
     void takeReplay();
@@ -138,6 +145,7 @@ private:
     FollowJob* m_follow;
     ReplayJob* m_replay;
     ReplayJob* m_baselineReplay;
+    ConclusionsJob* m_concluding;
     std::optional<LoadedLog> m_log;
     std::optional<LoadedConfig> m_config;
     std::optional<LoadedModel> m_model;
