@@ -85,6 +85,7 @@ QWidget* LossPanel::makePage()
     auto* line = new QHBoxLayout;
     line->setContentsMargins(14, 4, 8, 0);
     m_figures->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_figures->setWordWrap(true);
     line->setSpacing(12);
     line->addWidget(m_sentence);
     line->addWidget(m_figures, 1);
@@ -158,7 +159,6 @@ void LossPanel::showReport(const LossReport& report)
     m_chart->setCurves(std::move(curves));
     m_sentence->setText(translated(titleOf(comparison.verdict)));
     m_figures->setText(figuresOf(comparison));
-    m_figures->setToolTip(m_figures->text()); // where the line has no room for it
     showFindings(report);
     m_stack->setCurrentIndex(1);
 }
