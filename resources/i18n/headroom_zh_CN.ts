@@ -2565,10 +2565,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>实测 %1，估算 %2。没有任何单个设置能解释。请确认运行的是否就是这份配置、样本是否与配置中一样长，以及运行的是哪种实现。</translation>
     </message>
     <message>
-        <source>The log looks as if %1</source>
-        <translation>从日志看，似乎%1</translation>
-    </message>
-    <message>
         <source>Measured %1, estimated %2; with that setting the estimate meets all measured peaks within %3 %. The command line or another file may have overridden the config.</source>
         <translation>实测 %1，估算 %2；换成该设置后，估算与所有实测峰值相差不超过 %3 %。命令行或其他文件可能覆盖了配置。</translation>
     </message>
@@ -3836,6 +3832,110 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>“%1” is not a model known here; its sizes are in its config.json</source>
         <translation>此处不认识模型“%1”；它的各项大小在它的 config.json 中</translation>
     </message>
+    <message>
+        <source>The log looks as if recompute is off</source>
+        <translation>从日志看，重计算似乎没有开启</translation>
+    </message>
+    <message>
+        <source>The log looks as if every layer is recomputed</source>
+        <translation>从日志看，似乎每一层都做了重计算</translation>
+    </message>
+    <message>
+        <source>The log looks as if attention stores its scores</source>
+        <translation>从日志看，注意力似乎保存了分数矩阵</translation>
+    </message>
+    <message>
+        <source>The log looks as if attention does not store its scores</source>
+        <translation>从日志看，注意力似乎没有保存分数矩阵</translation>
+    </message>
+    <message>
+        <source>The log looks as if the loss is fused</source>
+        <translation>从日志看，损失似乎是融合计算的</translation>
+    </message>
+    <message>
+        <source>The log looks as if the loss is not fused</source>
+        <translation>从日志看，损失似乎不是融合计算的</translation>
+    </message>
+    <message>
+        <source>The log looks as if the optimizer&apos;s state is sharded</source>
+        <translation>从日志看，优化器状态似乎做了切分</translation>
+    </message>
+    <message>
+        <source>The log looks as if the optimizer&apos;s state is not sharded</source>
+        <translation>从日志看，优化器状态似乎没有切分</translation>
+    </message>
+    <message>
+        <source>The log looks as if sequence parallelism is on</source>
+        <translation>从日志看，序列并行似乎已开启</translation>
+    </message>
+    <message>
+        <source>The log looks as if sequence parallelism is off</source>
+        <translation>从日志看，序列并行似乎没有开启</translation>
+    </message>
+    <message>
+        <source>The log looks as if the schedule is 1F1B</source>
+        <translation>从日志看，调度似乎是 1F1B</translation>
+    </message>
+    <message>
+        <source>The log looks as if the schedule is GPipe</source>
+        <translation>从日志看，调度似乎是 GPipe</translation>
+    </message>
+    <message>
+        <source>estimate %1</source>
+        <translation>估算 %1</translation>
+    </message>
+    <message>
+        <source>%1 × the time for the same samples</source>
+        <translation>处理相同样本的时间为 %1 倍</translation>
+    </message>
+    <message>
+        <source>optimizer state</source>
+        <translation>优化器状态</translation>
+    </message>
+    <message>
+        <source>activations</source>
+        <translation>激活值</translation>
+    </message>
+    <message>
+        <source>working set</source>
+        <translation>临时张量</translation>
+    </message>
+    <message>
+        <source>buffers</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>capacity %1</source>
+        <translation>容量 %1</translation>
+    </message>
+    <message>
+        <source>Memory of each pipeline stage</source>
+        <translation>每个流水线级的显存</translation>
+    </message>
+    <message>
+        <source>unused cache</source>
+        <translation>未用的缓存</translation>
+    </message>
+    <message>
+        <source>stage %1</source>
+        <translation>第 %1 级</translation>
+    </message>
+    <message>
+        <source>Allocated peak of each phase over the steps</source>
+        <translation>各阶段的已分配峰值随步数的变化</translation>
+    </message>
+    <message>
+        <source>step %1</source>
+        <translation>第 %1 步</translation>
+    </message>
+    <message>
+        <source>Plan with that setting</source>
+        <translation>按该设置规划</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -3844,16 +3944,16 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>撤销(&amp;U)</translation>
     </message>
     <message>
-        <source>Takes back the last change to the plan</source>
-        <translation>撤销对方案的上一次改动</translation>
-    </message>
-    <message>
         <source>&amp;Redo</source>
         <translation>重做(&amp;R)</translation>
     </message>
     <message>
         <source>Makes the change again that was taken back</source>
         <translation>重新执行已撤销的改动</translation>
+    </message>
+    <message>
+        <source>Takes back the last change to the plan or to the history of runs</source>
+        <translation>撤销对方案或运行历史的上一次更改</translation>
     </message>
 </context>
 <context>
@@ -5713,6 +5813,10 @@ Headroom 查找写明所属阶段、步数
         <source>reading %1… %2 %</source>
         <translation>正在读取 %1… %2 %</translation>
     </message>
+    <message>
+        <source>drawing conclusions from %1…</source>
+        <translation>正在从 %1 得出结论…</translation>
+    </message>
 </context>
 <context>
     <name>headroom::RanksChart</name>
@@ -5817,6 +5921,37 @@ Open the logs of a run to compare its ranks.</source>
     <message>
         <source>This part of every layer is computed again instead of kept</source>
         <translation>每层的这一部分不保存，而是重新计算</translation>
+    </message>
+</context>
+<context>
+    <name>headroom::RunHistory</name>
+    <message>
+        <source>Add run %1</source>
+        <translation>添加运行 %1</translation>
+    </message>
+    <message>
+        <source>Remove run %1</source>
+        <translation>移除运行 %1</translation>
+    </message>
+    <message>
+        <source>Rename run %1 to %2</source>
+        <translation>将运行 %1 重命名为 %2</translation>
+    </message>
+    <message>
+        <source>Move run %1 down</source>
+        <translation>下移运行 %1</translation>
+    </message>
+    <message>
+        <source>Move run %1 up</source>
+        <translation>上移运行 %1</translation>
+    </message>
+    <message>
+        <source>Measure by the run before</source>
+        <translation>与前一次运行比较</translation>
+    </message>
+    <message>
+        <source>Measure by run %1</source>
+        <translation>与运行 %1 比较</translation>
     </message>
 </context>
 <context>
