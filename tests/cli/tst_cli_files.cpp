@@ -4,6 +4,7 @@
 #include "cli/cli_fixture.h"
 
 #include <QDir>
+#include <QFile>
 #include <QMap>
 #include <QRegularExpression>
 
@@ -40,6 +41,8 @@ private slots:
     void broken();
     void typingErrorsAreNamed_data();
     void typingErrorsAreNamed();
+    void refuses_data();
+    void refuses();
 };
 
 /// A new command needs a row here.
@@ -139,6 +142,50 @@ void TestCliFiles::typingErrorsAreNamed()
     QCOMPARE(outcome.code, 2);
     const QString wrong = arguments.size() > 2 ? arguments[2] : arguments[0];
     QVERIFY2(outcome.err.contains(wrong.toUtf8()) && outcome.err.contains("--help"), outcome.err);
+}
+
+void TestCliFiles::refuses_data()
+{
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("says");
+    const auto row = [](const char* name, const QStringList& arguments, const char* says) {
+        QTest::newRow(name) << arguments << QByteArray(says);
+    };
+    row("no command", {}, "subcommand");
+    row("neither config nor model", {"estimate", "--capacity", "80GiB"}, "--model");
+    row("unknown option", {"log", "train.log", "--tap"}, "--tap");
+    row("missing config", {"estimate", "nothing.yaml"}, "nothing.yaml");
+    row("a folder as config", {"estimate", "."}, "folder");
+    row("missing log", {"log", "nothing.log"}, "nothing.log");
+    row("a config as log", {"log", "a.yaml"}, "a.yaml");
+    row("a log as config", {"estimate", "train.log"}, "train.log");
+    row("unknown field", {"estimate", "a.yaml", "--set", "parallel.pipes=4"}, "parallel.pipes");
+    row("value of the wrong kind", {"estimate", "a.yaml", "--set", "batch.micro=two"}, "two");
+    row("not an assignment", {"set", "a.yaml", "batch.micro"}, "key=value");
+    row("unknown GPU", {"estimate", "a.yaml", "--gpu", "h900"}, "h900");
+    row("unknown model", {"estimate", "a.yaml", "--model", "gpt-17"}, "gpt-17");
+    row("absurd capacity", {"estimate", "a.yaml", "--capacity", "-80GiB"}, "-80GiB");
+    row("absurd layers", {"estimate", "a.yaml", "--set", "model.layers=1e30"}, "1e30");
+    row("zero micro-batch", {"estimate", "a.yaml", "--set", "batch.micro=0"}, "between");
+    row("a word for a number", {"set", "a.yaml", "train.micro_batch_size=two"}, "two");
+    row("nothing for a number", {"set", "a.yaml", "train.micro_batch_size=", "--in-place"}, "micro_batch_size");
+    row("a size no run can have", {"set", "a.yaml", "model.num_layers=-3", "--in-place"}, "between");
+    row("more stages than layers", {"set", "a.yaml", "parallel.pipeline_parallel_size=48", "--in-place"}, "48");
+    row("output and in place", {"set", "a.yaml", "batch.micro=1", "-o", "b.yaml", "--in-place"}, "excludes");
+    row("output into nowhere", {"set", "a.yaml", "batch.micro=1", "-o", "no/such/folder/b.yaml"}, "no/such/folder");
+}
+
+void TestCliFiles::refuses()
+{
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, says);
+    const Outcome outcome = run(arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.err.contains(says), outcome.err);
+    QCOMPARE(QByteArray(example), [&] {
+        QFile file(m_folder->filePath("a.yaml"));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }());
 }
 
 QTEST_GUILESS_MAIN(TestCliFiles)

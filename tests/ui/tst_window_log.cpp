@@ -4,6 +4,8 @@
 #include "charts/peaks_chart.h"
 #include "charts/ranks_chart.h"
 #include "panels/channels_panel.h"
+#include "panels/log_panel.h"
+#include "panels/text_view.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
@@ -35,6 +37,7 @@ private slots:
     void messageAloneIsExplained();
     void chartSwitchesAreActions();
     void channelsAreChosen();
+    void logIsSearched();
 };
 
 void WindowLogTest::configOpensWhileALogIsRead()
@@ -48,7 +51,7 @@ void WindowLogTest::configOpensWhileALogIsRead()
     m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("train.yaml"), WindowFixture::configText)});
     QTRY_VERIFY(workspace().config() != nullptr);
     QTRY_VERIFY(workspace().log() != nullptr); // and the log has not been given up
-    QVERIFY(!workspace().isOpening());
+    QTRY_VERIFY(!workspace().isOpening());
     QVERIFY(workspace().footprint() != nullptr);
 }
 
@@ -220,6 +223,27 @@ void WindowLogTest::channelsAreChosen()
     QCOMPARE(workbench().peaksChart()->series().added.size(), std::size_t{1});
     QTRY_VERIFY(panel->ranks()->grid() != nullptr);
     QCOMPARE(panel->ranks()->grid()->ranks.size(), std::size_t{4});
+}
+
+void WindowLogTest::logIsSearched()
+{
+    QVERIFY(m_fixture->open());
+    m_fixture->window().actions()[Command::Find]->trigger();
+    QCOMPARE(workbench().tabs()->currentWidget(), static_cast<QWidget*>(workbench().logText()));
+    auto* needle = workbench().logText()->findChild<QLineEdit*>(QStringLiteral("logNeedle"));
+    QTRY_VERIFY(needle->hasFocus());
+    QTest::keyClicks(needle, QStringLiteral("STEP=12 PEAK_ALLOC=6403"));
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{134});
+    QTest::keyClick(needle, Qt::Key_Return); // no other: round to the same
+    QTest::keyClick(needle, Qt::Key_Escape);
+    QVERIFY(workbench().logText()->view()->hasFocus());
+    m_fixture->window().actions()[Command::GoToLine]->trigger();
+    QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("7"));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{7});
+    needle->setText(QStringLiteral("rank=3"));
+    m_fixture->window().actions()[Command::FindPrevious]->trigger();
+    QTRY_COMPARE(workbench().logText()->view()->markedLine(), qint64{240});
 }
 
 QTEST_MAIN(WindowLogTest)
