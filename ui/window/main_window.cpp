@@ -17,7 +17,6 @@
 #include "window/settings.h"
 #include "window/workbench.h"
 #include "workspace/recent_files.h"
-#include "workspace/view_state.h"
 #include "workspace/wording.h"
 
 #include <QApplication>
