@@ -120,7 +120,7 @@ public:
         std::int64_t largest = 0;
         for (StageProgram& stage : m_program.stages) {
             for (Chunk& chunk : stage.chunks) {
-                largest = std::max(largest, choose(chunk));
+                largest = std::max(largest, choose(chunk, &chunk == &stage.chunks.back()));
             }
         }
         if (m_offload.isByChunk && largest > 0) {
@@ -134,8 +134,8 @@ private:
         return (run.piece == m_dense || run.piece == m_expert) && run.checkpointGroup == 0;
     }
 
-    /// The last layer of a chunk stays, since its backward comes next. Returns the bytes of the chunk that leave.
-    std::int64_t choose(Chunk& chunk) const
+    /// The last layer of a stage stays, since its backward comes next. Returns the bytes of the chunk that leave.
+    std::int64_t choose(Chunk& chunk, bool isLast) const
     {
         std::int64_t layers = 0, bytes = 0;
         bool isReceived = chunk.receives; // what flows in here is the schedule's
@@ -151,8 +151,8 @@ private:
         if (m_offload.isByChunk) {
             return bytes;
         }
-        std::int64_t left = std::clamp<std::int64_t>(m_offload.layers < 0 ? layers : m_offload.layers, 0,
-                                                     std::max<std::int64_t>(layers - 1, 0));
+        const std::int64_t most = std::max<std::int64_t>(layers - (isLast ? 1 : 0), 0);
+        std::int64_t left = m_offload.layers < 0 ? most : std::clamp<std::int64_t>(m_offload.layers, 0, most);
         left = static_cast<std::int64_t>(std::floor(static_cast<double>(left) * m_offload.fraction));
         for (PieceRun& run : chunk.runs) {
             if (isLayer(run)) {
