@@ -83,14 +83,18 @@ void ModuleGraph::countUses()
     }
 }
 
+Tape::Slot ModuleGraph::gatherBuffer(const Options& options, TapeWriter& writer)
+{
+    return options.gatherBuffer > 0 ? writer.allocateOn(gatherStream, GatheredParameters, options.gatherBuffer)
+                                    : Tape::none;
+}
+
 Tape::Slot ModuleGraph::gather(const Options& options, TapeWriter& writer)
 {
     if (options.gathered == 0) {
         return Tape::none;
     }
-    const Tape::Slot buffer = options.gatherBuffer > 0
-        ? writer.allocateOn(gatherStream, GatheredParameters, options.gatherBuffer)
-        : Tape::none;
+    const Tape::Slot buffer = gatherBuffer(options, writer);
     const Tape::Slot parameters = writer.allocate(GatheredParameters, options.gathered);
     writer.free(buffer);
     return parameters;
@@ -104,7 +108,10 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     if (output != none) {
         m_tensors[index(output)].isHeld = true;
     }
-    Tape::Slot gathered = gather(options, writer);
+    // In the forward the result of the collective stays until the next module has asked for its own (FSDP2
+    // _fsdp_param_group.py, wait_for_unshard: "implicit prefetch").
+    const Tape::Slot buffer = gatherBuffer(options, writer);
+    Tape::Slot gathered = options.gathered > 0 ? writer.allocate(GatheredParameters, options.gathered) : Tape::none;
     if (options.hasOutput) {
         writer.declare(Tape::gradient, ActivationGradient, bytesOf(output));
     }
@@ -115,6 +122,10 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     writer.freeAll(m_leaving);
     m_leaving.clear();
     writer.free(options.keepsGathered ? Tape::none : gathered);
+    if (buffer != Tape::none && options.followingBuffer > 0) {
+        writer.free(writer.allocateOn(gatherStream, GatheredParameters, options.followingBuffer));
+    }
+    writer.free(buffer);
     writer.beginBackward(output == none ? Tape::none : m_tensors[index(output)].slot);
 
     if (options.reduceBuckets > 0) {

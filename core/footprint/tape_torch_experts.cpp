@@ -55,20 +55,21 @@ Tensor TorchModules::route(Tensor input)
                           .keeps = {{SortIndex, m_shape.tokens * m_model.topk * 8}}});
 }
 
-/// Rows by their scores: in fp32, of which both factors stay, or in the type of the rows.
+/// Rows by their scores: in fp32, of which both factors stay, or in the type of the rows. The gradient of a score is
+/// made for every element of its row before the row is summed (tools/autograd/derivatives.yaml, mul), unless compiled.
 Tensor TorchModules::weighted(Tensor rows, Tensor scores, std::int64_t count)
 {
     const std::int64_t elements = count * m_model.hidden;
-    if (!m_shape.habits.weighsInFp32 || m_shape.compute == 4) {
-        return m_graph.apply({.kind = UnsortedTokens,
-                              .bytes = elements * m_shape.compute,
-                              .reads = {rows, scores},
-                              .saves = {true, true}});
-    }
-    const Tensor cast = m_graph.apply({.kind = SortedTokens, .bytes = elements * 4, .reads = {rows}});
-    const Tensor product = m_graph.apply(
-        {.kind = UnsortedTokens, .bytes = elements * 4, .reads = {cast, scores}, .saves = {true, true}});
-    return m_graph.apply({.kind = UnsortedTokens, .bytes = elements * m_shape.compute, .reads = {product}});
+    const bool isCast = m_shape.habits.weighsInFp32 && m_shape.compute < 4;
+    const Tensor factor = isCast ? m_graph.apply({.kind = SortedTokens, .bytes = elements * 4, .reads = {rows}}) : rows;
+    const std::int64_t bytes = elements * (isCast ? 4 : m_shape.compute);
+    const Tensor product = m_graph.apply({.kind = UnsortedTokens,
+                                          .bytes = bytes,
+                                          .reads = {factor, scores},
+                                          .saves = {true, true},
+                                          .backwardWork = m_shape.isCompiled ? 0 : bytes});
+    return isCast ? m_graph.apply({.kind = UnsortedTokens, .bytes = elements * m_shape.compute, .reads = {product}})
+                  : product;
 }
 
 /// Rows sorted by expert, sent to the ranks that hold them, worked on in one grouped product, sent back and summed.

@@ -186,7 +186,10 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     if (isRoot) {
         root.tensors.insert(root.tensors.end(), head.tensors.begin(), head.tensors.end());
     }
+    ModuleGraph::Options firstBlock;
+    setTorchGathered(shape, blockWeights(shape, shape.model.moeLayers(0, 1) > 0), firstBlock);
     setTorchGathered(shape, root, options);
+    options.followingBuffer = firstBlock.gatherBuffer;
     options.keepsGathered = isRoot;
     if (options.gradients.kind == GradientRule::Kind::Reduce && trains && isRoot) {
         options.foundGradient = shape.model.vocab / shape.tensor * shape.model.hidden;

@@ -123,9 +123,8 @@ std::vector<OracleNote> primeNotes(const FrameworkCase& entry, const Sizes& size
     if (size.model.isMoe()) {
         notes.push_back({"one table: it is a group of its own and dropped", -2 * size.table});
         if (entry.plan.lora.rank.value > 0) {
-            notes.push_back(
-                {"16-bit gradients of routed rows before and behind the fp32 ones, at other times than those",
-                 -static_cast<double>(size.model.topk) * 6 * size.tokens * size.hidden});
+            notes.push_back({"a 16-bit gradient of routed rows, at another time than the three in fp32",
+                             -static_cast<double>(size.model.topk) * 2 * size.tokens * size.hidden});
         }
     }
     return notes;
