@@ -101,6 +101,10 @@ void CaseReader::readPrimeRl()
     if (m_case.kind != "sft") {
         set("implementation.fused_loss", "chunked");
     }
+    if (text(m_node["date"]) >= "2026-06") { // refreshed at c5afcaa2e, which has both on unless told otherwise
+        set("shard.offload_optimizer", "true");
+        set("recompute.offload_inputs", "true");
+    }
     if (contains(m_case.kind, "LoRA")) {
         set("lora.rank", "16");
         set("lora.slots", "4");
