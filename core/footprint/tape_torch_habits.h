@@ -44,6 +44,7 @@ struct TorchHabits
     bool hasOwnAdafactor = false; ///< that of transformers, not PyTorch's
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false; ///< and pipelines
+    bool receivesIntoBuffers = false; ///< a pipeline's, made for every micro-batch at the start (PyTorch's own runtime)
     bool setsExpandableSegments = false; ///< its launcher does
 };
 /// Null when no such profile is known.

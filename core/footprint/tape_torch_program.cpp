@@ -201,7 +201,8 @@ private:
     }
 
     /// What a pipeline's runtime adds (torch/distributed/pipelining/stage.py): FSDP gathers a stage's weights once a
-    /// step, and what a stage sends stays until its backward (fwd_cache).
+    /// step, what a stage sends stays until its backward (fwd_cache), and each micro-batch has a buffer of its own for
+    /// the gradient of that (_prepare_backward_infra).
     void writeStagePieces(std::uint16_t index, const std::vector<TorchPart>& parts)
     {
         PersistentStorages& persistents = m_program.persistents;
@@ -221,6 +222,12 @@ private:
         Piece& sent = m_program.pieces[index + 1U];
         TapeWriter s(sent.tape, persistents);
         s.declare(Tape::input, TensorKind::ResidualStream, m_shape.streamBytes());
+        if (m_shape.habits.receivesIntoBuffers) {
+            constexpr double most = 1e18; // beyond any machine, and summable
+            const double bytes
+                = static_cast<double>(m_shape.streamBytes()) * static_cast<double>(microBatchesPerStep(m_plan));
+            s.ensure(receivedKey + index, TensorKind::Boundary, static_cast<std::int64_t>(std::min(bytes, most)));
+        }
         const Tape::Slot kept = s.allocate(TensorKind::Boundary, m_shape.streamBytes());
         s.beginBackward(Tape::input);
         s.free(kept);
@@ -228,6 +235,7 @@ private:
     }
 
     static constexpr std::uint64_t gatheredKey = 0x6761746865726564; // apart from the other profiles' keys
+    static constexpr std::uint64_t receivedKey = 0x7265636569766564;
 
     const TrainingPlan& m_plan;
     const TorchShape& m_shape;

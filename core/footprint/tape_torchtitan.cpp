@@ -15,6 +15,7 @@ const TorchHabits torchtitanHabits{.profile = "torchtitan",
                                    .keepsLastBlockGathered = true,
                                    .step = StepImplementation::Fused,
                                    .supportsTensorParallel = true,
+                                   .receivesIntoBuffers = true,
                                    .setsExpandableSegments = true};
 
 } // namespace headroom

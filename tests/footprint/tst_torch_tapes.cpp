@@ -60,6 +60,7 @@ private slots:
     void keepsFabricLogits();
     void gathersAhead();
     void weighsRoutedRows();
+    void receivesGradients();
     void refuses_data();
     void refuses();
     void composes_data();
@@ -301,6 +302,27 @@ void TestTorchTapes::weighsRoutedRows()
     plan.lora.rank = Count(16);
     const std::int64_t rows = std::int64_t{8} * tokens * 2048 * 4;
     QCOMPARE(mostAlive(programOf(plan).pieces[3].tape.backward, TensorKind::ActivationGradient, rows - 1), 3 * rows);
+}
+
+/// torch/distributed/pipelining/stage.py, _prepare_backward_infra: a stage that sends has a buffer of 2Th for each of
+/// its micro-batches' gradients.
+void TestTorchTapes::receivesGradients()
+{
+    TrainingPlan plan = planOf(llama3, "torchtitan");
+    shardWithFsdp(plan, 2);
+    plan.parallel.pp = Count(4);
+    plan.parallel.schedule = Field<Schedule>(Schedule::OneForwardOneBackward);
+    plan.batch.accum = Count(8);
+    const ModelProgram program = programOf(plan);
+    for (const StageProgram& stage : program.stages) {
+        std::int64_t buffers = 0;
+        for (const PieceRun& run : stage.chunks.front().runs) {
+            for (const Tape::Event& need : program.pieces[run.piece].tape.forwardNeeds) {
+                buffers += need.kind == TensorKind::Boundary ? need.bytes : 0;
+            }
+        }
+        QCOMPARE(buffers, stage.stage == 3 ? std::int64_t{0} : std::int64_t{8} * 2 * tokens * 4096);
+    }
 }
 
 void TestTorchTapes::refuses_data()
