@@ -21,6 +21,7 @@ struct Comparison
     double peakError = 0;
     std::string largest; ///< tensors that fill the peak
     std::string likely; ///< those whose size is closest to the difference
+    std::string_view doubt{}; ///< about its figure
     bool isInsideRouting = false; ///< measured peak between those of the lowest and highest usual routing load
 
     [[nodiscard]] double worst() const { return std::max(std::abs(steadyError), std::abs(peakError)); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::accuracy {
@@ -21,6 +22,7 @@ struct FrameworkCase
     bool isFirstStep = false; ///< measured before the optimizer had moments
     bool isResident = false; ///< its counter was reset after the step: what stays between steps
     TrainingPlan plan;
+    std::string_view doubt; ///< why its figure seems to be another setting's, literal; empty: it does not
     std::string missing; ///< what the case does not say, or what no field of a plan says; empty: the plan is complete
 };
 

@@ -36,7 +36,7 @@ void compareRun(const FrameworkCase& entry, Report& report)
     const double predicted = predictedGib(entry, replay);
     report.comparisons.push_back({entry.id, entry.framework, kindOf(entry), 0, predicted / entry.measuredGib - 1,
                                   largestTensors(replay),
-                                  closestTensors(replay, (predicted - entry.measuredGib) * bytesPerGib)});
+                                  closestTensors(replay, (predicted - entry.measuredGib) * bytesPerGib), entry.doubt});
 }
 
 } // namespace
