@@ -165,13 +165,31 @@ Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& fiel
     return {};
 }
 
+/// Megatron-LM refuses full recompute without a method and a number of layers (transformer_config.py); one layer after
+/// the other is what recomputing all of them means.
+TrainingPlan withWhatFullNeeds(const ConfigDocument& document, const ConfigFormat& format, const TrainingPlan& before,
+                               TrainingPlan after)
+{
+    RecomputePlan& recompute = after.recompute;
+    const bool turnsFull
+        = recompute.granularity.value == Granularity::Full && before.recompute.granularity.value != Granularity::Full;
+    if (turnsFull && !recompute.method.isKnown() && format.rules == "megatron"
+        && !keysOf(document, format, "recompute.method").empty()) {
+        recompute.method.set("uniform", {OriginKind::Derived, 0, nullptr});
+        if (recompute.numLayers.valueOr(0) < 1) {
+            recompute.numLayers.set(1, {OriginKind::Derived, 0, nullptr});
+        }
+    }
+    return after;
+}
+
 } // namespace
 
 Result<std::vector<ConfigEdit>> editsFor(const ConfigDocument& document, const ConfigFormat& format,
                                          const TrainingPlan& before, const TrainingPlan& after)
 {
     std::vector<ConfigEdit> edits;
-    for (const FieldDifference& field : difference(before, after)) {
+    for (const FieldDifference& field : difference(before, withWhatFullNeeds(document, format, before, after))) {
         const Origin origin = fieldOrigin(before, field.key);
         const bool isElsewhere = origin.kind == OriginKind::Preset
             || (origin.kind == OriginKind::ConfigFile && origin.source && *origin.source != document.name());

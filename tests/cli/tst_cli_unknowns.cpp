@@ -47,6 +47,9 @@ void TestCliUnknowns::checkNamesThem_data()
         {"model.layers", "model.hidden", "model.vocab"});
     row("a name that means nothing here", trainer, {}, "“some/model” is not a model known here",
         {"model.layers", "model.hidden", "model.vocab"});
+    row("no more than is said", deepspeed, {}, "\nHolds, as far as these files say.\n",
+        {"model.layers", "model.hidden", "model.vocab", "batch.micro", "batch.seq"});
+    row("all that is needed", trainer, {"--model", "llama-3-8b"}, "\nHolds.\n", {});
     row("GPUs", trainer, {"--model", "llama-3-8b"}, "the number of GPUs is not in these files; 1 taken (--world N)\n",
         {});
     row("an equation without a term", deepspeed, {}, "? micro × 1 accumulate × 1 data-parallel = ?, global batch ? ?",

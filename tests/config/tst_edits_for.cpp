@@ -72,6 +72,20 @@ void TestEditsFor::editsSayTheDifference_data()
         "model: {d_model: 8}\nglobal_train_batch_size: 8\nactivation_checkpointing: whole_layer\n");
     row("a recipe that a switch means", "{\"zero_optimization\": {\"stage\": 2}}\n", "precision.recipe", "bf16-mixed",
         "{\"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}}\n");
+    row("full for Megatron", "--num-layers: 2\n--hidden-size: 8\n--num-attention-heads: 1\n", "recompute.granularity",
+        "full",
+        "--num-layers: 2\n--hidden-size: 8\n--num-attention-heads: 1\n--recompute-granularity: full\n"
+        "--recompute-method: uniform\n--recompute-num-layers: 1\n");
+    row("full for Megatron with a method", "--num-layers: 2\n--hidden-size: 8\n--recompute-method: block\n",
+        "recompute.granularity", "full",
+        "--num-layers: 2\n--hidden-size: 8\n--recompute-method: block\n--recompute-granularity: full\n");
+    row("full for NeMo",
+        "trainer: {devices: 8}\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 8\n"
+        "  activations_checkpoint_granularity: null\n  activations_checkpoint_method: null\n",
+        "recompute.granularity", "full",
+        "trainer: {devices: 8}\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 8\n"
+        "  activations_checkpoint_granularity: full\n  activations_checkpoint_method: uniform\n"
+        "  activations_checkpoint_num_layers: 1\n");
     row("same value", "parallel:\n  pp: 2\n", "parallel.pp", "2", "parallel:\n  pp: 2\n");
 }
 

@@ -81,6 +81,7 @@ DiffPanel::DiffPanel(Workspace& workspace, QWidget* parent)
 {
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
+    m_summary->setWordWrap(true); // a long name would widen the window
     m_whole->setText(tr("Whole file"));
     m_whole->setCheckable(true);
     m_whole->setProperty("quiet", true);
