@@ -295,7 +295,8 @@ void TestMegatronArgs::edits_data()
     row("a new flag", "--bf16: true\n", "parallel.pp", "2", "--bf16: true\n--pipeline-model-parallel-size: 2\n");
     row("precision", "--bf16: true\n", "precision.recipe", "megatron-fp16", "--bf16: false\n--fp16: true\n");
     row("from the old switch", "--recompute-activations: true\n", "recompute.granularity", "full",
-        "--recompute-activations: false\n--recompute-granularity: full\n");
+        "--recompute-activations: false\n--recompute-granularity: full\n--recompute-method: "
+        "uniform\n--recompute-num-layers: 1\n");
 }
 
 void TestMegatronArgs::edits()
