@@ -129,14 +129,44 @@ bool addImplied(std::vector<ConfigEdit>& edits, const FieldDifference& field, co
     return false;
 }
 
+/// Recompute goes off with the word that turned it on.
+bool addOff(std::vector<ConfigEdit>& edits, const ConfigDocument& document, const ConfigFormat& format)
+{
+    for (const ConfigFormat::Variant* variant : variantsOf(document, format)) {
+        const bool means = std::any_of(variant->implied.begin(), variant->implied.end(), [](const Key& implied) {
+            return implied.field == "recompute.granularity" && implied.key != "none";
+        });
+        const ConfigFormat::Condition& first = variant->when.front();
+        const Setting* setting = means && !first.values.empty() ? settingThatHolds(document, first) : nullptr;
+        if (setting != nullptr) {
+            put(edits, {setting->key, "null"});
+            return true;
+        }
+    }
+    return false;
+}
+
 Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& field, const ConfigDocument& document,
                      const ConfigFormat& format)
 {
     if (field.after.empty()) {
         return failure(Text{HEADROOM_TR("core", "%1 can be changed but not removed"), {field.key}}, document.name());
     }
-    if (field.key == "recompute.granularity" && field.after == "none" && keysOf(document, format, field.key).empty()) {
-        return addEdit(edits, {"recompute.enabled", field.before, "false"}, document, format);
+    const bool isOff = (field.key == "recompute.granularity" && field.after == "none")
+        || (field.key == "recompute.enabled" && field.after == "false");
+    if (isOff && keysOf(document, format, field.key).empty()) {
+        // The other of the two says it too.
+        const bool hasSwitch = !keysOf(document, format, "recompute.enabled").empty();
+        const bool hasWord = !keysOf(document, format, "recompute.granularity").empty();
+        if (hasSwitch || hasWord) {
+            return addEdit(edits,
+                           hasSwitch ? FieldDifference{"recompute.enabled", {}, "false"}
+                                     : FieldDifference{"recompute.granularity", {}, "none"},
+                           document, format);
+        }
+        if (addOff(edits, document, format)) {
+            return {};
+        }
     }
     const auto keys = withoutSwitches(edits, document, keysOf(document, format, field.key), field.after);
     const bool isOfRun = field.key.starts_with("recompute.") || field.key.starts_with("precision.");
@@ -183,6 +213,51 @@ TrainingPlan withWhatFullNeeds(const ConfigDocument& document, const ConfigForma
     return after;
 }
 
+/// Megatron-LM refuses a method and a number of layers beside selective recompute, and without any they say nothing.
+void dropWhatFullNeeded(std::vector<ConfigEdit>& edits, const ConfigDocument& document, const ConfigFormat& format)
+{
+    for (const char* field : {"recompute.method", "recompute.num_layers"}) {
+        for (const Key* key : keysOf(document, format, field)) {
+            if (statedAt(document, key->key) != nullptr) {
+                put(edits, {key->key, "null"});
+            } else {
+                std::erase_if(edits, [key](const ConfigEdit& edit) { return edit.key == key->key; });
+            }
+        }
+    }
+}
+
+/// The modules that selective recompute means in this format are not written beside it: older versions have no key.
+bool isMeantBySelective(const FieldDifference& field, const ConfigFormat& format, const TrainingPlan& after)
+{
+    return field.key == "recompute.modules" && field.before.empty()
+        && after.recompute.granularity.value == Granularity::Selective
+        && std::any_of(format.variants.begin(), format.variants.end(), [&](const ConfigFormat::Variant& variant) {
+               return std::any_of(variant.implied.begin(), variant.implied.end(), [&](const Key& implied) {
+                   return implied.field == field.key && implied.key == field.after;
+               });
+           });
+}
+
+/// Where only the granularity has a key, naming one turns recompute on.
+bool isSaidByGranularity(const FieldDifference& field, const ConfigDocument& document, const ConfigFormat& format,
+                         const TrainingPlan& after)
+{
+    return field.key == "recompute.enabled" && field.after == "true"
+        && after.recompute.granularity.value != Granularity::None && keysOf(document, format, field.key).empty()
+        && !keysOf(document, format, "recompute.granularity").empty();
+}
+
+/// Recompute that is no longer full, or selective from now on.
+bool needsNoLayers(const TrainingPlan& before, const TrainingPlan& after)
+{
+    const auto isOn = [](const TrainingPlan& plan, Granularity granularity) {
+        return plan.recompute.enabled.value && plan.recompute.granularity.value == granularity;
+    };
+    const bool leavesFull = isOn(before, Granularity::Full) && !isOn(after, Granularity::Full);
+    return leavesFull || (isOn(after, Granularity::Selective) && !isOn(before, Granularity::Selective));
+}
+
 } // namespace
 
 Result<std::vector<ConfigEdit>> editsFor(const ConfigDocument& document, const ConfigFormat& format,
@@ -196,9 +271,15 @@ Result<std::vector<ConfigEdit>> editsFor(const ConfigDocument& document, const C
         if (isModelField(field.key) && isElsewhere) {
             return comesFromElsewhere(field, origin, document);
         }
+        if (isMeantBySelective(field, format, after) || isSaidByGranularity(field, document, format, after)) {
+            continue;
+        }
         if (auto added = addEdit(edits, field, document, format); !added) {
             return tl::unexpected(added.error());
         }
+    }
+    if (format.rules == "megatron" && needsNoLayers(before, after)) {
+        dropWhatFullNeeded(edits, document, format);
     }
     return edits;
 }

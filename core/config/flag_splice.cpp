@@ -161,7 +161,7 @@ ConfigEdit FlagSyntax::normalised(const ConfigEdit& edit) const
 
 bool FlagSyntax::isSaidByAbsence(std::string_view text) const
 {
-    return parseBool(text) == false;
+    return parseBool(text) == false || text == "null";
 }
 
 /// Switches of this file are written with a word, --bf16 True, not by being there.
@@ -192,6 +192,16 @@ Result<std::string> FlagSyntax::replaced(const std::string& bytes, const std::st
         const auto text = shellText(edit.value, place.quote);
         return text ? Result<std::string>(bytes.substr(0, place.nameEnd) + " " + *text + bytes.substr(place.nameEnd))
                     : cannotBeWritten(edit, name, setting.line);
+    }
+    if (edit.value == "null" && place.key.starts_with("-")) {
+        // Nothing is said by leaving the flag out, with its value.
+        const bool isWhole
+            = place.isPlaced && place.settings.size() == 1 && setting.sources.empty() && setting.begin >= place.begin;
+        if (!isWhole) {
+            return cannotBeWritten(edit, name, setting.line);
+        }
+        const auto [begin, end] = extentOf(bytes, place);
+        return bytes.substr(0, begin) + bytes.substr(end);
     }
     const auto text = shellText(inWordsOf(setting.text, edit.value), quote);
     if (!text) {

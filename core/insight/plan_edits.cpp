@@ -42,6 +42,12 @@ std::vector<PlanEdit> granularityEdits(const TrainingPlan& plan, const TrainingP
     }
     std::vector<PlanEdit> edits{{"recompute.enabled", "true"},
                                 {"recompute.granularity", std::string(nameOf(granularity))}};
+    const std::string& framework = plan.framework.value;
+    const bool takesModules = framework.starts_with("megatron") || framework == "nemo1";
+    if (granularity == Granularity::Selective && takesModules && plan.recompute.modules.value.empty()) {
+        edits.push_back({"recompute.modules", "core_attn"}); // what these recompute unless told otherwise
+        return edits;
+    }
     const bool needsLayers = plan.recompute.numLayers.valueOr(0) <= 0 && plan.recompute.modules.value.empty();
     if (granularity == Granularity::Selective && needsLayers && mostLayersOfAStage(plan) > 0) {
         // Selective without layers or modules recomputes nothing; half of a stage is where people start.

@@ -12,6 +12,7 @@ class TestEditsFor : public QObject
 private slots:
     void editsSayTheDifference_data();
     void editsSayTheDifference();
+    void recomputeIsTurnedOn();
     void editsAreRefused_data();
     void editsAreRefused();
     void editedFileReadsBack_data();
@@ -86,6 +87,18 @@ void TestEditsFor::editsSayTheDifference_data()
         "trainer: {devices: 8}\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 8\n"
         "  activations_checkpoint_granularity: full\n  activations_checkpoint_method: uniform\n"
         "  activations_checkpoint_num_layers: 1\n");
+    // Off is what was there before anything was said.
+    const char* megatron = "--num-layers: 2\n--hidden-size: 8\n--recompute-granularity: full\n"
+                           "--recompute-method: block\n--recompute-num-layers: 1\n";
+    row("off for Megatron", megatron, "recompute.enabled", "false",
+        "--num-layers: 2\n--hidden-size: 8\n--recompute-granularity: null\n"
+        "--recompute-method: null\n--recompute-num-layers: null\n");
+    row("selective for Megatron", megatron, "recompute.granularity", "selective",
+        "--num-layers: 2\n--hidden-size: 8\n--recompute-granularity: selective\n"
+        "--recompute-method: null\n--recompute-num-layers: null\n");
+    row("off as a word", "model: {d_model: 8}\nglobal_train_batch_size: 8\nactivation_checkpointing: whole_layer\n",
+        "recompute.enabled", "false",
+        "model: {d_model: 8}\nglobal_train_batch_size: 8\nactivation_checkpointing: null\n");
     row("same value", "parallel:\n  pp: 2\n", "parallel.pp", "2", "parallel:\n  pp: 2\n");
 }
 
@@ -106,6 +119,34 @@ void TestEditsFor::editsSayTheDifference()
     QVERIFY2(result, result ? "" : result.error().english().c_str());
     QCOMPARE(QString::fromStdString(result->bytes()), after);
     QCOMPARE(fieldOf(readingOf(*result).plan, field), fieldOf(changed, field));
+}
+
+/// What the window does at a click on Full and on Selective.
+void TestEditsFor::recomputeIsTurnedOn()
+{
+    const ConfigDocument document = parsed("--num-layers: 2\n--hidden-size: 8\n");
+    const TrainingPlan before = readingOf(document).plan;
+    TrainingPlan after = before;
+    for (const auto& [field, value] :
+         {std::pair{"recompute.enabled", "true"}, std::pair{"recompute.granularity", "selective"},
+          std::pair{"recompute.modules", "core_attn"}}) {
+        QVERIFY(setField(after, field, value, {OriginKind::Edited, 0, nullptr}));
+    }
+    TrainingPlan full = before;
+    QVERIFY(setField(full, "recompute.enabled", "true", {OriginKind::Edited, 0, nullptr}));
+    QVERIFY(setField(full, "recompute.granularity", "full", {OriginKind::Edited, 0, nullptr}));
+    const auto all = editsFor(document, formatOf(document), before, full);
+    QVERIFY2(all, all ? "" : all.error().english().c_str());
+    QCOMPARE(*all,
+             (std::vector<ConfigEdit>{{"--recompute-granularity", "full"},
+                                      {"--recompute-method", "uniform"},
+                                      {"--recompute-num-layers", "1"}}));
+    const auto edits = editsFor(document, formatOf(document), before, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    QCOMPARE(*edits, (std::vector<ConfigEdit>{{"--recompute-granularity", "selective"}}));
+    const auto written = document.set(*edits);
+    QVERIFY(written);
+    QVERIFY(difference(readingOf(*written).plan, after).empty());
 }
 
 void TestEditsFor::editsAreRefused_data()

@@ -32,6 +32,8 @@ private slots:
     void launchScript();
     void scriptEdits_data();
     void scriptEdits();
+    void scriptLosesWhatOnlyFullTakes_data();
+    void scriptLosesWhatOnlyFullTakes();
     void tellsWhatItDoesNotKnow_data();
     void tellsWhatItDoesNotKnow();
     void edits_data();
@@ -214,12 +216,48 @@ void TestMegatronArgs::scriptEdits_data()
     row("batch.micro", "2", "    --micro-batch-size 1", "    --micro-batch-size 2");
     row("batch.global", "256", "    --global-batch-size $((16 * DATA_PARALLEL))", "    --global-batch-size 256");
     row("parallel.sp", "false", "\t--sequence-parallel", "");
-    row("recompute.granularity", "selective", "    --recompute-granularity=full",
-        "    --recompute-granularity=selective");
+    row("recompute.method", "block", "    --recompute-method=uniform", "    --recompute-method=block");
     row("model.layers", "40", "    --num-layers 32 \\", "    --num-layers 40 \\");
     row("model.tied_embeddings", "true", "    --untie-embeddings-and-output-weights \\", "");
     row("model.qk_norm", "true", "    --save-interval 500 2>&1 | tee \"train_$MODEL.log\"",
         "    --save-interval 500 --qk-layernorm 2>&1 | tee \"train_$MODEL.log\"");
+}
+
+void TestMegatronArgs::scriptLosesWhatOnlyFullTakes_data()
+{
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("granularity"); // what its line becomes, empty: it goes
+    QTest::newRow("selective") << "recompute.granularity"
+                               << "selective"
+                               << "    --recompute-granularity=selective";
+    QTest::newRow("off") << "recompute.enabled"
+                         << "false" << QString();
+}
+
+/// Megatron-LM stops at a method beside selective recompute, and knows no word for none.
+void TestMegatronArgs::scriptLosesWhatOnlyFullTakes()
+{
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, granularity);
+    const auto opened
+        = openConfig(HEADROOM_TEST_DATA "/good/config/megatron_gpt.sh", builtinFormats(), builtinCatalog());
+    QVERIFY(opened);
+    TrainingPlan after = opened->plan;
+    QVERIFY(setField(after, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
+    const auto edits = editsFor(opened->document, *opened->format, opened->plan, after);
+    QVERIFY2(edits, edits ? "" : edits.error().english().c_str());
+    const auto written = opened->document.set(*edits);
+    QVERIFY2(written, written ? "" : written.error().english().c_str());
+    QStringList expected;
+    for (const QString& line : QString::fromStdString(opened->document.bytes()).split('\n')) {
+        const bool isGranularity = line.contains("--recompute-granularity");
+        if (!line.contains("--recompute-") || (isGranularity && !granularity.isEmpty())) {
+            expected += isGranularity ? granularity : line;
+        }
+    }
+    QCOMPARE(QString::fromStdString(written->bytes()).split('\n'), expected);
 }
 
 void TestMegatronArgs::scriptEdits()

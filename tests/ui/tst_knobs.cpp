@@ -5,6 +5,7 @@
 #include "insight/plan_edits.h"
 #include "plan/fields.h"
 #include "runlog/read_log.h"
+#include "workspace/knob_text.h"
 #include "workspace/log_overview.h"
 #include "workspace/wording.h"
 
@@ -55,6 +56,8 @@ private slots:
     void linkedKnobs_data();
     void linkedKnobs();
     void granularity();
+    void asksForWhatIsMissing_data();
+    void asksForWhatIsMissing();
     void editsBackToTheOriginalRestoreIt();
     void ranksBelongToStages_data();
     void ranksBelongToStages();
@@ -203,6 +206,35 @@ void KnobsTest::granularity()
     auto selective = withEdits(plan, plan, granularityEdits(plan, plan, Granularity::Selective));
     QVERIFY(selective.has_value());
     QCOMPARE(selective->recompute.numLayers.value, std::int64_t{12}); // half of the stage's 24
+}
+
+void KnobsTest::asksForWhatIsMissing_data()
+{
+    QTest::addColumn<QStringList>("fields");
+    QTest::addColumn<QString>("sentence");
+    const auto row = [](const char* name, const QStringList& fields, const char* sentence) {
+        QTest::newRow(name) << fields << QString::fromUtf8(sentence);
+    };
+    const QString micro = QStringLiteral("batch.micro");
+    const QString length = QStringLiteral("batch.seq");
+    const QString vocabulary = QStringLiteral("model.vocab");
+    row("a knob", {micro}, "set Micro-batch size on the left");
+    row("two knobs", {micro, length}, "set Micro-batch size and Sequence length on the left");
+    row("a value without a knob", {vocabulary}, "set model.vocab in the tab Plan");
+    row("one of each", {vocabulary, micro}, "set model.vocab and Micro-batch size in the tab Plan");
+}
+
+/// By the titles of knobs where all of them have one, and else where every value can be given.
+void KnobsTest::asksForWhatIsMissing()
+{
+    QFETCH(QStringList, fields);
+    QFETCH(QString, sentence);
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
+    std::vector<std::string> keys;
+    for (const QString& field : fields) {
+        keys.push_back(field.toStdString());
+    }
+    QCOMPARE(askingText({keys.begin(), keys.end()}), sentence);
 }
 
 void KnobsTest::editsBackToTheOriginalRestoreIt()
