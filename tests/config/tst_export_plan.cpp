@@ -118,7 +118,13 @@ void TestExportPlan::presetsComeBack()
         QCOMPARE(textsOf(exported->omitted).join(' '), QString());
     }
     if (format == "megatron-args" && !plan.vision.layers.isKnown()) {
-        QCOMPARE(textsOf(exported->omitted).join(' '), QString());
+        // What Megatron-LM has no argument for, or one only together with another.
+        const QStringList beyond{"model.parallel_block",  "model.shared_norm", "model.head_bias",
+                                 "model.activation",      "model.mlp_bias",    "moe.shared_experts",
+                                 "moe.first_dense_layers"};
+        for (const FieldDifference& field : exported->omitted) {
+            QVERIFY2(beyond.contains(QString::fromStdString(field.key)), field.key.c_str());
+        }
     }
 }
 
