@@ -224,6 +224,16 @@ void TestFrameworkConfigs::ownTexts_data()
     row("LLaMA-Factory's switch", "a.yaml",
         "stage: sft\nfinetuning_type: lora\ntemplate: x\ndisable_gradient_checkpointing: true\n", "llama-factory",
         "recompute.enabled=false, lora.rank=8, batch.micro=8, frozen.vision=true");
+    row("LitGPT's adapters", "a.yaml", "checkpoint_dir: x\nout_dir: y\ntrain: {micro_batch_size: 1}\nlora_r: 8\n",
+        "litgpt", "lora.rank=8, lora.targets=q_proj, v_proj");
+    row("LitGPT's adapters on the attention", "a.yaml",
+        "checkpoint_dir: x\nout_dir: y\ntrain: {micro_batch_size: 1}\nlora_r: 8\nlora_query: true\nlora_key: true\n"
+        "lora_value: true\nlora_projection: true\nlora_mlp: false\n",
+        "litgpt", "lora.targets=q_proj, k_proj, v_proj, o_proj");
+    row("LitGPT's adapters everywhere", "a.yaml",
+        "checkpoint_dir: x\nout_dir: y\ntrain: {micro_batch_size: 1}\nlora_r: 8\nlora_query: true\nlora_key: true\n"
+        "lora_value: true\nlora_projection: true\nlora_mlp: true\n",
+        "litgpt", "lora.targets=all-linear");
     row("torchtune's two switches", "a.yaml",
         "model: {_component_: x}\nbatch_size: 2\nac_mode: full\nenable_activation_checkpointing: true\n", "torchtune",
         "recompute.enabled=false");
