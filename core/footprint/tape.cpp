@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/tape.h"
+#include "footprint/tape_writer.h"
 
 #include <algorithm>
 

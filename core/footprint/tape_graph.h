@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/module_operation.h"
-#include "footprint/tape.h"
+#include "footprint/tape_writer.h"
 
 #include <cstdint>
 #include <vector>

@@ -7,11 +7,6 @@ namespace headroom {
 
 using enum TensorKind;
 
-bool SlotList::contains(Tape::Slot slot) const
-{
-    return std::find(begin(), end(), slot) != end();
-}
-
 void MegatronOps::declareStream(std::int64_t sequence)
 {
     const std::int64_t bytes = streamBytes(shape.microBatch * sequence / shape.sequenceShards);

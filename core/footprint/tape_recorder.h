@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/recorded_storage.h"
-#include "footprint/tape.h"
+#include "footprint/tape_writer.h"
 
 #include <functional>
 #include <memory>
