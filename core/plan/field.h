@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace headroom {
 
@@ -59,5 +60,11 @@ template <class T> struct Field
         return a.isKnown() == b.isKnown() && (!a.isKnown() || a.value == b.value);
     }
 };
+
+using Count = Field<std::int64_t>;
+using Real = Field<double>;
+using Flag = Field<bool>;
+using Name = Field<std::string>;
+using Names = Field<std::vector<std::string>>;
 
 } // namespace headroom

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is trained: the groups of a plan that describe the model.
+#pragma once
+
+#include "plan/field.h"
+
+namespace headroom {
+
+/// Symbols in the comments are those of theory.md section 0. Member names are the canonical names of
+/// configs.md section 1.
+struct ModelPlan
+{
+    Name name;
+    Count layers, hidden, ffn; ///< L, h, f
+    Flag gatedMlp;
+    Count heads, kvHeads, headDim; ///< a, g, d
+    Count vocab, vocabPadMultiple, paddedVocab, maxPos;
+    Flag tiedEmbeddings, attnBias, mlpBias, qkNorm;
+    Flag learnedPositions, layerNorm; ///< layerNorm: LayerNorm with bias; false is RMSNorm
+    Flag attnOutBias; ///< bias of the output projection, when it differs from attnBias
+    Count attnWindow;
+    Name layerPattern;
+    Count encoderLayers, decoderLayers, mtpLayers;
+    Name family; ///< decoder (the default), bert, t5
+    Name activation; ///< gelu, swiglu, squared_relu, …; gatedMlp says whether it has a gate
+    Flag rope; ///< rotary positions
+    Real rotaryFraction; ///< share of the head size that is rotated
+    Real attnDropout, hiddenDropout; ///< probabilities; above 0 a mask is kept
+    Flag binaryHead; ///< BERT's next-sentence head
+    Flag parallelBlock; ///< attention and MLP both read the layer's input, and are added to it together
+    Flag sharedNorm; ///< of a parallel block: both read the result of one norm
+    Flag headBias; ///< of the output layer
+};
+
+struct MoePlan
+{
+    Count experts, topk, ffn, sharedFfn, sharedExperts, layerFreq, firstDenseLayers;
+    Real capacityFactor;
+    Count latent;
+    Name dispatcher; ///< allgather (Megatron's default), alltoall, flex
+    Flag padToCapacity; ///< every expert gets exactly its capacity of tokens
+    Flag groupedGemm, permuteFusion;
+    Name routerDtype; ///< fp32, fp64, or that of the parameters
+    Real load; ///< rows this rank's experts get, by those of balanced routing; 1 unless known, between 0.5 and 1.5
+};
+
+struct MlaPlan
+{
+    Count qLoraRank, kvLoraRank, qkNopeDim, qkRopeDim, vDim;
+};
+
+struct VisionPlan
+{
+    Name type;
+    Count layers, hidden, ffn;
+    Flag gatedMlp;
+    Count heads, imageSize, patch, temporalPatch, merge, tokensPerImage, imagesPerSample, maxTiles, window,
+        featureLayer;
+    Flag dropCls;
+    Count extraLayers, deepstackLayers;
+    Flag classToken, learnedPositions, patchBias, qkvBias, layerNorm;
+    Count extraNorms; ///< pre- and post-norms outside the blocks
+};
+
+struct ProjectorPlan
+{
+    Name type; ///< mlp, linear, patch_merger, pixel_shuffle, resampler
+    Count in, hidden, out, layers;
+};
+
+struct FrozenPlan
+{
+    Flag llm{false}, vision{false}, projector{false}, all{false};
+    Names patterns;
+};
+
+} // namespace headroom

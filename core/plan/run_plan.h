@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How it is trained: the groups of a plan that a config sets for a run.
+#pragma once
+
+#include "plan/field.h"
+#include "plan/vocabulary.h"
+
+namespace headroom {
+
+/// Symbols and names as in model_plan.h.
+struct BatchPlan
+{
+    Count micro, accum, global, seq; ///< b, micro-batches per step m, samples per step, s
+    Count decoderSeq; ///< of an encoder-decoder model, whose encoder reads seq
+    Count tokensPerMicrobatch, tokensPerStep;
+    Name rampup;
+    Flag packing{false};
+};
+
+struct ParallelPlan
+{
+    Count world, dp;
+    Count dpReplicate, dpShard;
+    Count tp{1}, pp{1}, vpp{1}; ///< t, p, v
+    Count layersPerVstage;
+    Count cp{1}, ep{1}, etp;
+    Name cpComm; ///< p2p (the default), all_gather, a2a, a2a+p2p
+    Count cpInner; ///< ranks that exchange heads in a2a+p2p; the others form the ring
+    Flag sp{false};
+    Field<Schedule> schedule{Schedule::OneForwardOneBackward};
+    Name layout;
+    Count firstStageLayers, lastStageLayers;
+    Flag embedInSplit{false}, lossInSplit{false};
+    Count ppMicrobatches;
+    Name encoderPlacement; ///< of the image encoder: first_stage (the default), own_stages, every_stage
+    Count encoderPp, encoderTp; ///< pipeline and tensor parallel sizes of an encoder that has its own
+    Count vppGroup; ///< micro-batches of a chunk run in a row when interleaving; the pipeline size when not given
+    Name vocabSplit; ///< vocabulary over the pipeline stages: variant1, variant2, interlaced; none when not given
+};
+
+struct ShardPlan
+{
+    Count zeroStage{0};
+    Flag distOpt{false}, fsdp{false};
+    Count fsdpVersion;
+    Name strategy, reshardAfterForward;
+    Count distOptInstances;
+    Count reduceBucket; ///< elements of DeepSpeed's buckets for gradients, all that overlap together
+    Flag offloadOptimizer{false};
+    Real offloadOptimizerFraction;
+    Flag offloadParams{false}, offloadActivations{false};
+    Count offloadActivationLayers; ///< the first so many of a stage; all when not given
+    Names offloadActivationModules; ///< whose inputs go, core_attn, attn_norm, …; all when not given
+    Real offloadActivationFraction; ///< of what would go; 1 when not given
+};
+
+/// Bytes of each part of the static state follow from these (theory.md 2.1); a named recipe sets all five.
+struct PrecisionPlan
+{
+    Name recipe;
+    Field<DataType> params, grads, master, optM, optV;
+    Flag autocast{false};
+    Name fp8;
+    Flag fp8Params{false};
+    Field<DataType> reduce;
+};
+
+struct OptimizerPlan
+{
+    Name name;
+    Name impl; ///< fused, foreach, foreach2 (PyTorch up to 2.0: two lists of temporaries), for-loop, flat
+    Flag inBackward{false}; ///< steps within the backward, so that gradients do not accumulate
+};
+
+struct RecomputePlan
+{
+    Flag enabled{false};
+    Field<Granularity> granularity{Granularity::None};
+    Name method;
+    Count numLayers;
+    Names modules;
+    Real fraction;
+    Flag distribute{false}, vision{false}, reentrant;
+    Name pattern;
+    Flag offloadInputs{false};
+};
+
+struct AttentionPlan
+{
+    Name impl; ///< auto, flash, fused (cuDNN), unfused, local, sdpa, eager
+};
+
+} // namespace headroom
