@@ -181,7 +181,9 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
         }
         add(tape.forward, place.event, components);
     }
-    components[static_cast<std::size_t>(Component::Activations)] -= awayAt(program, chunk, place);
+    if (program.shape.offload.isOn) {
+        components[static_cast<std::size_t>(Component::Activations)] -= awayAt(program, chunk, place);
+    }
 }
 
 } // namespace headroom

@@ -118,7 +118,9 @@ public:
         m_kept += summary.forward.net - (sends ? summary.output : 0);
         m_walked += sends ? summary.output : 0;
         finishLeaving();
-        m_leaving = {chunk, microBatch, summary.offloaded};
+        if (summary.offloaded > 0) {
+            m_leaving = {chunk, microBatch, summary.offloaded};
+        }
         return {sends ? summary.output : 0, TensorKind::ResidualStream};
     }
 
@@ -216,9 +218,11 @@ private:
     /// The copy of a chunk's activations that ran beside the last pass has ended.
     void finishLeaving()
     {
-        m_now -= m_leaving.bytes;
-        m_kept -= m_leaving.bytes;
-        m_leaving = {};
+        if (m_leaving.bytes > 0) {
+            m_now -= m_leaving.bytes;
+            m_kept -= m_leaving.bytes;
+            m_leaving = {};
+        }
     }
 
     /// The backward of a chunk; `net`: what the whole of it frees, nothing left for later.
