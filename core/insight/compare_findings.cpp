@@ -266,13 +266,12 @@ bool isStated(const TrainingPlan& plan, const std::string& key)
     return kind != OriginKind::Unknown && kind != OriginKind::Default && kind != OriginKind::Derived;
 }
 
-/// The arguments that a log lists say less than a config with its model; the rest are defaults, and no change.
-void keepWhatBothState(std::vector<ChangedVariable>& variables, const TrainingPlan& before, const TrainingPlan& after)
+/// The arguments that a log lists say less than a config with its model; the rest are defaults, and no change. What the
+/// log does list was in effect, whether the estimate's plan states it or not.
+void keepWhatTheLogStates(std::vector<ChangedVariable>& variables, const TrainingPlan& measured)
 {
     for (ChangedVariable& variable : variables) {
-        std::erase_if(variable.differences, [&](const FieldDifference& one) {
-            return !isStated(before, one.key) || !isStated(after, one.key);
-        });
+        std::erase_if(variable.differences, [&](const FieldDifference& one) { return !isStated(measured, one.key); });
     }
     std::erase_if(variables, [](const ChangedVariable& variable) { return variable.differences.empty(); });
 }
@@ -287,7 +286,7 @@ RunComparison compareRuns(RunFigures before, RunFigures after, const TrainingPla
     if (comparison.hasPlans) {
         comparison.variables = changedVariables(*planBefore, *planAfter);
         if (comparison.before.isEstimate != comparison.after.isEstimate) {
-            keepWhatBothState(comparison.variables, *planBefore, *planAfter);
+            keepWhatTheLogStates(comparison.variables, comparison.before.isEstimate ? *planAfter : *planBefore);
         }
     }
     Verdicts(comparison, planBefore, planAfter).run();

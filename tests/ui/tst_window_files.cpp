@@ -283,10 +283,10 @@ void WindowFilesTest::oddModelFileIsAProblem()
     QVERIFY(m_fixture->show());
     m_fixture->window().files().openPaths({m_fixture->write(
         QStringLiteral("config.json"),
-        R"({"model_type": "jamba", "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 65536})")});
+        R"({"model_type": "marabou", "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 65536})")});
     QTRY_VERIFY(workspace().model() != nullptr);
     QCOMPARE(workspace().problems().size(), std::size_t{1});
-    QVERIFY(workspace().problems().front().english().find("jamba") != std::string::npos);
+    QVERIFY(workspace().problems().front().english().find("marabou") != std::string::npos);
 }
 
 void WindowFilesTest::problemsAreListed()
