@@ -274,8 +274,9 @@ void TestTorchTapes::keepsFabricLogits()
     TrainingPlan plan = planOf(llama2, "litgpt");
     plan.lora.rank = Count(8);
     plan.implementation.keepsLogits = Flag(true);
+    const ModelProgram program = programOf(plan);
     std::int64_t logits = 0;
-    for (const Tape::Event& event : programOf(plan).pieces[2].tape.saved) {
+    for (const Tape::Event& event : program.pieces[2].tape.saved) {
         logits += componentOf(event.kind) == Component::Logits && event.bytes > 8 * tokens ? event.bytes : 0;
     }
     QCOMPARE(logits, std::int64_t{8} * 32000 * tokens);
