@@ -20,6 +20,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -27,6 +28,7 @@ namespace {
 constexpr int leastCharactersBeside = 130;
 constexpr int leastLinesBelow = 20;
 constexpr int leastFormulaCharacters = 24;
+constexpr int restMs = 100;
 
 /// What the column's texts take, and a gap.
 int widthOf(const QAbstractItemView& view, int column)
@@ -65,6 +67,9 @@ FormulaPanel::FormulaPanel(Workspace& workspace, ViewState& view, QWidget* paren
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_stack);
+    m_fitting.setSingleShot(true);
+    m_fitting.setInterval(restMs);
+    connect(&m_fitting, &QTimer::timeout, this, &FormulaPanel::fit);
     connect(m_sides, &QSplitter::splitterMoved, this, [this] { m_hasOwnShares = true; });
     connect(&workspace, &Workspace::draftChanged, this, &FormulaPanel::refresh);
     connect(&workspace, &Workspace::replayChanged, this, &FormulaPanel::refresh);
@@ -97,7 +102,6 @@ FormulaPanel::Side FormulaPanel::makeSide(const QString& name, const QString& ac
     layout->setSpacing(0);
     layout->addWidget(side.title);
     layout->addWidget(side.tree);
-    connect(side.model, &TermsModel::modelReset, this, [side] { fitColumns(side); });
     side.tree->installEventFilter(this);
     return side;
 }
@@ -122,6 +126,18 @@ void FormulaPanel::refresh()
                          : tr("Stage %1 of %2").arg(stage).arg(footprint->stages.size()));
     showRecipe(*footprint, stage);
     showExact(*footprint, stage);
+    if (std::exchange(m_isFitted, true)) {
+        m_fitting.start(); // once a slider rests: measuring every text costs a tick dearly
+    } else {
+        fit();
+    }
+}
+
+void FormulaPanel::fit()
+{
+    fitColumns(m_recipe);
+    fitColumns(m_exact);
+    shareWidth();
 }
 
 void FormulaPanel::showRecipe(const Footprint& footprint, int stage)
@@ -155,7 +171,6 @@ void FormulaPanel::showExact(const Footprint& footprint, int stage)
     const PeakTensors* tensors
         = footprint.engine == Engine::Replay ? m_workspace.replayJob().peakTensors(stage) : nullptr;
     m_exact.model->setTerms(explainTapes(m_workspace.plan(), figures, tensors));
-    shareWidth();
 }
 
 /// Of a formula a few letters say nothing: where there is room for no more, it is left to the tool tip.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 class QLabel;
@@ -47,11 +48,14 @@ private:
     void showExact(const Footprint& footprint, int stage);
     static void fitColumns(const Side& side);
     void shareWidth();
+    void fit();
 
     Workspace& m_workspace;
     ViewState& m_view;
     QLabel* m_title;
     QSplitter* m_sides;
+    QTimer m_fitting;
+    bool m_isFitted = false;
     bool m_hasOwnShares = false; ///< the user moved the border between the two
     Side m_recipe, m_exact;
     QLabel* m_empty;
