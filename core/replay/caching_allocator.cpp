@@ -223,7 +223,7 @@ CachingAllocator::Block CachingAllocator::fromDevice(std::int64_t size, std::uin
     return block;
 }
 
-void CachingAllocator::splitOff(Block block, std::int64_t size)
+CachingAllocator::Block CachingAllocator::cut(Block block, std::int64_t size)
 {
     BlockData rest = m_blocks[block];
     rest.address += size;
@@ -235,7 +235,12 @@ void CachingAllocator::splitOff(Block block, std::int64_t size)
     }
     m_blocks[block].next = tail;
     m_blocks[block].size = size;
-    insertFree(tail);
+    return tail;
+}
+
+void CachingAllocator::splitOff(Block block, std::int64_t size)
+{
+    insertFree(cut(block, size));
 }
 
 /// Joins a block that is not in its pool with its free neighbours (unmapped ones, when it is unmapped); returns the

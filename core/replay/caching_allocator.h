@@ -88,6 +88,8 @@ private:
     [[nodiscard]] Block expandableCandidate(std::int64_t size, std::uint32_t pool);
     [[nodiscard]] bool map(Block block, std::int64_t size);
     void unmap(Block block);
+    /// Two neighbours of one; returns the second.
+    Block cut(Block block, std::int64_t size);
     void splitOff(Block block, std::int64_t size);
     [[nodiscard]] Block merged(Block block);
     void returnToPool(Block block);

@@ -65,16 +65,7 @@ bool CachingAllocator::map(Block block, std::int64_t size)
     m_statistics.peakReserved = std::max(m_statistics.peakReserved, m_statistics.reserved);
     ++m_statistics.deviceAllocations;
     if (bytes < m_blocks[block].size) {
-        BlockData rest = m_blocks[block];
-        rest.address += bytes;
-        rest.size -= bytes;
-        rest.previous = block;
-        const Block tail = newBlock(rest);
-        if (rest.next != noBlock) {
-            m_blocks[rest.next].previous = tail;
-        }
-        m_blocks[block].next = tail;
-        m_blocks[block].size = bytes;
+        cut(block, bytes); // the tail stays unmapped
     }
     m_blocks[block].isMapped = true;
     insertFree(merged(block));
