@@ -2,6 +2,7 @@
 #include "accuracy/framework_cases.h"
 
 #include "accuracy/case_reader.h"
+#include "accuracy/megatron_core_cases.h"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,8 @@ namespace {
 
 bool hasProfile(std::string_view framework)
 {
-    const bool isBigScience
-        = framework.find("BigScience") != std::string_view::npos || framework.starts_with("Megatron-DeepSpeed 3D");
+    const bool isBigScience = framework.find("BigScience") != std::string_view::npos
+        || framework.starts_with("Megatron-DeepSpeed 3D") || framework == "Megatron-LM";
     return isBigScience || framework.starts_with("torchtitan") || framework == "torchtune" || framework == "prime-rl"
         || framework == "LitGPT" || framework == "InternEvo"
         || framework.find("VocabularyParallelism") != std::string_view::npos
@@ -114,7 +115,9 @@ std::vector<FrameworkCase> frameworkCases(const std::string& file)
                 entry.stagesGib.push_back(stage["max_allocated_gib"].as<double>());
             }
         }
-        if (hasProfile(entry.framework)) {
+        if (MegatronCoreReader::reads(entry.framework, entry.id)) {
+            MegatronCoreReader(node, entry).read();
+        } else if (hasProfile(entry.framework)) {
             CaseReader(node, entry).read();
         } else {
             entry.missing = "a reader of the settings of " + entry.framework;
