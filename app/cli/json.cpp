@@ -175,6 +175,10 @@ Json toJson(const std::vector<Finding>& findings)
             entry["evidence"].push_back(toJson(evidence));
         }
         entry["mend"] = finding.mend ? toJson(*finding.mend) : Json(nullptr);
+        entry["alternatives"] = Json::array();
+        for (const Mend& other : finding.alternatives) {
+            entry["alternatives"].push_back(toJson(other));
+        }
         json.push_back(std::move(entry));
     }
     return json;

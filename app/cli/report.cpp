@@ -207,6 +207,9 @@ std::string findingsText(const std::vector<Finding>& findings)
         if (finding.mend) {
             text += wrapped("    → ", mendText(*finding.mend));
         }
+        for (const Mend& other : finding.alternatives) {
+            text += wrapped("    → or ", mendText(other));
+        }
     }
     return text;
 }

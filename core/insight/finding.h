@@ -49,6 +49,7 @@ struct Finding
     Text explanation;
     std::vector<Evidence> evidence;
     std::optional<Mend> mend;
+    std::vector<Mend> alternatives; ///< to the mend, the cheaper first
 };
 
 /// estimate() or one of its exact kin.

@@ -141,6 +141,9 @@ private:
             if (finding.mend) {
                 items.push_back(wordsOf(*finding.mend));
             }
+            for (const Mend& other : finding.alternatives) {
+                items.push_back(wordsOf(other));
+            }
         }
     }
 

@@ -37,6 +37,13 @@ Evidence stageEvidence(const Situation& situation, std::size_t stage)
             0};
 }
 
+/// What fits is answered for the files' plan: with knobs turned since, its edits would be of something else.
+bool isUntouched(const Situation& situation)
+{
+    return situation.plan != nullptr
+        && (situation.original == nullptr || difference(*situation.original, *situation.plan).empty());
+}
+
 Evidence plain(Text text)
 {
     return {std::move(text), {}, 0};
@@ -64,8 +71,8 @@ Mend mendOf(const FitProposal& proposal)
     return {std::move(label), proposal.edits, proposal.peak, proposal.stepTime};
 }
 
-/// What would have fitted, as far as the mend does not say it.
-void addProposals(const Shortage& shortage, Finding& finding)
+/// What would have fitted, as far as the mend does not say it: to be chosen while the plan is the files', else told.
+void addProposals(const Situation& situation, const Shortage& shortage, Finding& finding)
 {
     const FitAnswer& answer = *shortage.answer;
     if (answer.fits) {
@@ -80,8 +87,12 @@ void addProposals(const Shortage& shortage, Finding& finding)
     const bool isSaid = finding.mend && !all.empty()
         && std::ranges::equal(finding.mend->edits, all.front().edits, {}, &PlanEdit::field, &PlanEdit::field);
     for (std::size_t i = isSaid ? 1 : 0; i < std::min(all.size(), most); ++i) {
-        finding.evidence.push_back(plain(Text{HEADROOM_TR("core", "would have fitted: %1, with a peak of %2"),
-                                              {settingsOf(all[i]), formatGib(all[i].peak)}}));
+        if (isUntouched(situation)) {
+            finding.alternatives.push_back(mendOf(all[i]));
+        } else {
+            finding.evidence.push_back(plain(Text{HEADROOM_TR("core", "would have fitted: %1, with a peak of %2"),
+                                                  {settingsOf(all[i]), formatGib(all[i].peak)}}));
+        }
     }
     if (all.empty()) {
         finding.evidence.push_back(plain(
@@ -105,9 +116,7 @@ std::optional<Mend> mendFor(const Situation& situation, const Shortage& shortage
             : headroom::mendOf(situation, Text{HEADROOM_TR("core", "Let the allocator's segments grow")},
                                {{"implementation.expandable_segments", "true"}});
     }
-    // The answer is of the files' plan: with knobs turned since, its edits would be of something else.
-    const bool isUntouched = situation.original == nullptr || difference(*situation.original, *situation.plan).empty();
-    if (!shortage.answer || !isUntouched) {
+    if (!shortage.answer || !isUntouched(situation)) {
         return std::nullopt;
     }
     for (const auto* proposals : {&shortage.answer->singles, &shortage.answer->pairs}) {
@@ -189,7 +198,7 @@ void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& find
     }
     finding.mend = mendFor(situation, shortage);
     if (shortage.answer) {
-        addProposals(shortage, finding);
+        addProposals(situation, shortage, finding);
     }
     findings.push_back(std::move(finding));
 }

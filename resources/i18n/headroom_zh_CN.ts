@@ -5409,6 +5409,10 @@ two files of JSON lines such as {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or
         <source>vocabulary %1</source>
         <translation>词表 %1</translation>
     </message>
+    <message>
+        <source>Model of the log</source>
+        <translation>日志中的模型</translation>
+    </message>
 </context>
 <context>
     <name>headroom::OverlayPlot</name>

@@ -9,6 +9,7 @@
 #include <QLocale>
 #include <QPainter>
 #include <QPushButton>
+#include <QTextLayout>
 #include <QVBoxLayout>
 
 namespace headroom {
@@ -16,17 +17,17 @@ namespace {
 
 constexpr int stripeWidth = 3;
 
-/// A button whose predicted peak moves to a second line where one is too short.
+/// A button whose words go on in further lines where one is too short.
 class MendButton : public QPushButton
 {
 public:
-    MendButton(QString label, QString peak, QWidget* parent)
+    MendButton(const QString& label, const QString& peak, QWidget* parent)
         : QPushButton(parent)
-        , m_label(std::move(label))
-        , m_peak(std::move(peak))
+        // Figure and unit stay together.
+        , m_words(peak.isEmpty() ? label : label + QLatin1Char(' ') + QString(peak).replace(u' ', QChar::Nbsp))
     {
         setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-        setAccessibleName(joined(QLatin1Char(' ')));
+        setAccessibleName(m_words);
         wrap();
     }
 
@@ -38,25 +39,33 @@ protected:
     }
 
 private:
-    [[nodiscard]] QString joined(QChar between) const
-    {
-        return m_peak.isEmpty() ? m_label : m_label + between + m_peak;
-    }
-
     void wrap()
     {
         constexpr int padding = 28;
-        const bool fits = fontMetrics().horizontalAdvance(joined(QLatin1Char(' '))) + padding <= width();
-        const QString label = fits ? m_label : fontMetrics().elidedText(m_label, Qt::ElideRight, width() - padding);
-        const QString shown
-            = fits || m_peak.isEmpty() ? (fits ? joined(QLatin1Char(' ')) : label) : label + QLatin1Char('\n') + m_peak;
+        const QString shown = inLines(m_words, fontMetrics().horizontalAdvance(m_words), width() - padding);
         if (shown != text()) {
             setText(shown);
         }
     }
 
-    QString m_label;
-    QString m_peak;
+    /// Broken between words, wherever the language has its breaks.
+    [[nodiscard]] QString inLines(const QString& words, int needed, int width) const
+    {
+        if (needed <= width || width <= 0) {
+            return words;
+        }
+        QTextLayout layout(words, font());
+        QStringList lines;
+        layout.beginLayout();
+        for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+            line.setLineWidth(width);
+            lines << words.mid(line.textStart(), line.textLength()).trimmed();
+        }
+        layout.endLayout();
+        return lines.join(QLatin1Char('\n'));
+    }
+
+    QString m_words;
 };
 
 QString wordFor(Severity severity)
@@ -110,25 +119,40 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
         addEvidence(evidence, layout);
     }
     if (m_finding.mend) {
-        const QString peak = m_finding.mend->predictedPeak
-            ? QStringLiteral("(%1)").arg(gibText(*m_finding.mend->predictedPeak))
-            : QString();
-        m_mend = new MendButton(translated(m_finding.mend->label), peak, this);
-        m_mend->setObjectName(QStringLiteral("mendButton"));
-        m_mend->setProperty("role", QStringLiteral("mend"));
-        m_mend->setToolTip(tr("Makes this change to the plan; it can be undone"));
-        connect(m_mend, &QPushButton::clicked, this, &FindingCard::mendRequested);
         layout->addSpacing(3);
-        layout->addWidget(m_mend);
+        m_mend = addMend(*m_finding.mend, layout);
         if (m_finding.mend->stepTime) {
-            QLabel* cost = makeLabel(costText(*m_finding.mend->stepTime), "muted", this);
-            cost->setObjectName(QStringLiteral("mendCost"));
-            cost->setWordWrap(true);
-            cost->setToolTip(tr("Estimated from operations and traffic; only the ratio means something"));
-            m_mend->setAccessibleDescription(cost->text());
-            layout->addWidget(cost);
+            addCost(*m_finding.mend->stepTime, layout);
         }
     }
+    for (const Mend& other : m_finding.alternatives) {
+        addMend(other, layout);
+    }
+}
+
+QPushButton* FindingCard::addMend(const Mend& mend, QVBoxLayout* layout)
+{
+    const QString peak = mend.predictedPeak ? QStringLiteral("(%1)").arg(gibText(*mend.predictedPeak)) : QString();
+    auto* button = new MendButton(translated(mend.label), peak, this);
+    button->setObjectName(QStringLiteral("mendButton"));
+    button->setProperty("role", QStringLiteral("mend"));
+    button->setToolTip(tr("Makes this change to the plan; it can be undone"));
+    if (mend.stepTime) {
+        button->setAccessibleDescription(costText(*mend.stepTime));
+        button->setToolTip(button->toolTip() + QLatin1Char('\n') + costText(*mend.stepTime));
+    }
+    connect(button, &QPushButton::clicked, this, [this, mend] { emit mendRequested(mend); });
+    layout->addWidget(button);
+    return button;
+}
+
+void FindingCard::addCost(const RelativeStepTime& time, QVBoxLayout* layout)
+{
+    QLabel* cost = makeLabel(costText(time), "muted", this);
+    cost->setObjectName(QStringLiteral("mendCost"));
+    cost->setWordWrap(true);
+    cost->setToolTip(tr("Estimated from operations and traffic; only the ratio means something"));
+    layout->addWidget(cost);
 }
 
 void FindingCard::paintEvent(QPaintEvent* event)

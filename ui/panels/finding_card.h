@@ -24,13 +24,15 @@ public:
 
 signals:
     void evidenceActivated(const QString& file, qint64 line);
-    void mendRequested();
+    void mendRequested(const headroom::Mend& mend);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
     void addEvidence(const Evidence& evidence, QVBoxLayout* layout);
+    QPushButton* addMend(const Mend& mend, QVBoxLayout* layout);
+    void addCost(const RelativeStepTime& time, QVBoxLayout* layout);
 
     Finding m_finding;
     QPushButton* m_mend = nullptr;

@@ -40,6 +40,7 @@ void FindingList::setFindings(const std::vector<Finding>& findings)
     m_cards.clear();
     for (Finding finding : findings) {
         finding.mend.reset();
+        finding.alternatives.clear();
         auto* card = new FindingCard(std::move(finding), widget());
         connect(card, &FindingCard::evidenceActivated, this, &FindingList::evidenceActivated);
         m_layout->insertWidget(static_cast<int>(m_cards.size()), card);

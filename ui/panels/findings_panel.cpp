@@ -20,11 +20,17 @@ bool sameEvidence(const Evidence& a, const Evidence& b)
     return a.text == b.text && a.file == b.file && a.line == b.line;
 }
 
+bool sameMend(const Mend& a, const Mend& b)
+{
+    return a.label == b.label && a.predictedPeak == b.predictedPeak;
+}
+
 bool sameFinding(const Finding& a, const Finding& b)
 {
-    const bool sameMend = a.mend.has_value() == b.mend.has_value()
-        && (!a.mend || (a.mend->label == b.mend->label && a.mend->predictedPeak == b.mend->predictedPeak));
-    return a.id == b.id && a.severity == b.severity && a.title == b.title && a.explanation == b.explanation && sameMend
+    const bool hasSameMends = a.mend.has_value() == b.mend.has_value() && (!a.mend || sameMend(*a.mend, *b.mend))
+        && std::ranges::equal(a.alternatives, b.alternatives, sameMend);
+    return a.id == b.id && a.severity == b.severity && a.title == b.title && a.explanation == b.explanation
+        && hasSameMends
         && std::equal(a.evidence.begin(), a.evidence.end(), b.evidence.begin(), b.evidence.end(), sameEvidence);
 }
 
@@ -94,11 +100,7 @@ void FindingsPanel::rebuild()
     for (const Finding& finding : m_workspace.findings()) {
         auto* card = new FindingCard(finding, widget());
         connect(card, &FindingCard::evidenceActivated, this, &FindingsPanel::evidenceActivated);
-        connect(card, &FindingCard::mendRequested, this, [this, card] {
-            if (card->finding().mend) {
-                m_workspace.mend(*card->finding().mend);
-            }
-        });
+        connect(card, &FindingCard::mendRequested, &m_workspace, &Workspace::mend);
         m_layout->insertWidget(static_cast<int>(m_cards.size()), card);
         card->show();
         m_cards.push_back(card);

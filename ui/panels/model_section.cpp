@@ -71,7 +71,11 @@ void ModelSection::refresh()
     const bool isKnown = plan.model.layers.isKnown();
     const ModelPreset* preset = m_workspace.library().catalog.model(plan.model.name.value);
     const QString name = toQString(preset != nullptr ? preset->title : plan.model.name.value);
-    m_name->setText(!name.isEmpty() ? name : (isKnown ? tr("Model of the config") : tr("No model yet")));
+    const bool isOfLog = plan.model.layers.origin.kind == OriginKind::Log;
+    const QString unnamed = !isKnown ? tr("No model yet")
+        : isOfLog                    ? tr("Model of the log")
+                                     : tr("Model of the config");
+    m_name->setText(name.isEmpty() ? unnamed : name);
     m_summary->setText(isKnown ? summary() : tr("Choose one to get an estimate"));
     const bool isMultimodal = hasVision(plan) || hasProjector(plan);
     const std::array<bool, 3> exists{hasVision(plan), hasProjector(plan), isMultimodal};
