@@ -158,6 +158,7 @@ public:
         m_others += m_current - m_chunks[index].kept;
         m_current = m_chunks[index].kept;
         m_hasGradients = m_chunks[index].hasGradients;
+        m_flowing = outputGradient.bytes;
         m_isInside = true;
         const std::size_t reader = firstReader(chunk);
         for (std::size_t i = chunk.runs.size(); i-- > 0;) {
@@ -166,10 +167,7 @@ public:
         m_isInside = false;
         m_current = 0;
         m_chunks[index].hasGradients = true;
-        if (!chunk.receives) {
-            return {};
-        }
-        return {(m_program.shape.boundaryBytes() + 511) & ~std::int64_t{511}, TensorKind::ActivationGradient};
+        return {m_flowing, TensorKind::ActivationGradient}; // none where the embedding used it up
     }
 
     /// The profiles that are counted so refuse the schedules that split the backward.
@@ -278,9 +276,11 @@ private:
             switch (event.op) {
             case Tape::Op::Allocate:
                 change(event.kind, event.bytes);
+                m_flowing = event.slot == Tape::gradient ? event.bytes : m_flowing;
                 break;
             case Tape::Op::Free:
             case Tape::Op::Defer:
+                m_flowing = event.slot == Tape::gradient ? 0 : m_flowing;
                 change(event.kind, keepsInput && event.slot == Tape::input ? 0 : -event.bytes);
                 break;
             case Tape::Op::Ensure:
@@ -328,6 +328,7 @@ private:
     std::array<std::int64_t, phaseCount> m_phases{};
     Phase m_phase = Phase::Forward, m_peakPhase = Phase::Forward;
     bool m_hasMoments = false, m_hasGradients = false, m_isInside = false;
+    std::int64_t m_flowing = 0; ///< of the gradient that one tape hands to the next
     std::int64_t m_current = 0, m_others = 0; ///< activations of the micro-batch at hand, and of the others
 };
 

@@ -324,6 +324,10 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
         piece.expertParameters.clear(); // few profiles have any
         piece.matrices.clear();
         piece.expertMatrices.clear();
+        piece.isFrozen = piece.isOnEveryStage = false;
+    }
+    for (StageProgram& stage : program.stages) {
+        stage.hasEncoder = false;
     }
     if (const TorchHabits* habits = torchHabits(profileOf(plan))) {
         return buildTorchProgram(plan, *habits, program);

@@ -26,7 +26,9 @@ struct TorchShape
     std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
     std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
     double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
-    std::int64_t stages = 1, chunks = 1;
+    std::int64_t stages = 1, chunks = 1; ///< stages of an image encoder's own among them
+    std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
+    std::int64_t encoderCopies = 1, encoderTensor = 1; ///< beside one language model; ranks that split one
     bool isCompiled = false, hasFusedNorm = false, hasFusedGate = false, repeatsKv = true;
     bool hasExplicitScores = false, rotates = true;
     bool trainsImages = false; ///< gradients reach the features of images

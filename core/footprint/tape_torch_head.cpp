@@ -191,6 +191,8 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     setTorchGathered(shape, root, options);
     options.followingBuffer = firstBlock.gatherBuffer;
     options.keepsGathered = isRoot;
+    options.keepsInput
+        = imageBytes > 0 && (shape.encoderStages > 0 || shape.encoderCopies > 1); // the schedule frees it
     if (options.gradients.kind == GradientRule::Kind::Reduce && trains && isRoot) {
         options.foundGradient = shape.model.vocab / shape.tensor * shape.model.hidden;
     }

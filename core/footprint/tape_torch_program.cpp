@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/architecture.h"
 #include "footprint/tape_torch.h"
+#include "footprint/tape_torch_encoder.h"
 #include "footprint/tape_torch_modules.h"
-#include "footprint/tape_torch_vision.h"
 #include "plan/batch.h"
 #include "plan/validity.h"
 
@@ -18,10 +18,8 @@ enum PieceIndex : std::uint16_t {
     BlockPiece,
     HeadPiece,
     ExpertBlockPiece,
-    PatchesPiece,
-    VisionBlockPiece,
-    ProjectionPiece,
-    StagePieces
+    EncoderPieces,
+    StagePieces = EncoderPieces + TorchEncoder::PieceCount
 };
 
 /// Layers of a pipeline stage's chunk.
@@ -31,34 +29,39 @@ struct ChunkLayers
     bool isFirst = false, isLast = false;
 };
 
+/// Of all stages; none where there is no pipeline.
+std::int64_t chunkCount(const TorchShape& shape)
+{
+    const std::int64_t language = shape.stages - shape.encoderStages;
+    return shape.stages > 1 ? shape.encoderStages + language * (shape.chunks + (shape.encoderCopies > 1 ? 1 : 0)) : 0;
+}
+
 class TorchProgram
 {
 public:
     TorchProgram(const TrainingPlan& plan, const TorchShape& shape, ModelProgram& program)
         : m_plan(plan)
         , m_shape(shape)
-        , m_tower(visionTowerOf(plan))
-        , m_projector(projectorOf(plan))
-        , m_trainable(trainableOf(plan))
+        , m_encoder(plan, shape, EncoderPieces, program)
         , m_program(program)
     {
     }
 
+    /// `layers`: of the language model's stages.
     void build(const std::vector<std::int64_t>& layers)
     {
         m_program.hasOwnState = true;
         m_program.persistents.all.clear();
-        const std::size_t chunks = static_cast<std::size_t>(m_shape.chunks) * layers.size();
-        m_program.pieces.resize(StagePieces + (m_shape.stages > 1 ? 2 * chunks : 0));
+        m_program.pieces.resize(StagePieces + 2 * static_cast<std::size_t>(chunkCount(m_shape)));
         writePieces();
-        m_program.stages.resize(layers.size());
+        m_program.stages.resize(layers.size() + static_cast<std::size_t>(m_shape.encoderStages));
         std::int64_t first = 0;
-        for (std::size_t i = 0; i < layers.size(); ++i) {
+        for (std::size_t i = 0; i < m_program.stages.size(); ++i) {
             StageProgram& stage = m_program.stages[i];
             stage.stage = static_cast<std::int64_t>(i);
-            stage.layers = layers[i];
+            stage.layers = isEncoders(stage) ? 0 : layers[i - static_cast<std::size_t>(m_shape.encoderStages)];
             stage.firstLayer = first;
-            first += layers[i];
+            first += stage.layers;
         }
         for (StageProgram& stage : m_program.stages) {
             fillStage(stage);
@@ -66,40 +69,21 @@ public:
     }
 
 private:
+    [[nodiscard]] bool isEncoders(const StageProgram& stage) const { return stage.stage < m_shape.encoderStages; }
+
     void writePieces()
     {
         auto& pieces = m_program.pieces;
         PersistentStorages& persistents = m_program.persistents;
-        std::int64_t imageBytes = 0;
-        if (m_tower.isPresent()) {
-            writeVision();
-            imageBytes = torchFeatureBytes(m_vision, m_tower, m_projector);
+        if (m_encoder.isPresent()) {
+            m_encoder.writePieces();
         }
-        writeTorchEmbedding(m_shape, imageBytes, persistents, pieces[EmbeddingPiece]);
+        writeTorchEmbedding(m_shape, m_encoder.featureBytes(), persistents, pieces[EmbeddingPiece]);
         writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece]);
         if (m_shape.model.isMoe()) {
             writeTorchBlock(m_shape, true, persistents, pieces[ExpertBlockPiece]);
         }
         writeTorchHead(m_shape, persistents, pieces[HeadPiece]);
-    }
-
-    void writeVision()
-    {
-        auto& pieces = m_program.pieces;
-        PersistentStorages& persistents = m_program.persistents;
-        m_vision = torchVisionShape(m_shape, m_tower, m_trainable.vision);
-        TorchShape projector = m_vision;
-        projector.trainsModel = m_trainable.projector;
-        writeTorchPatches(m_vision, m_tower, persistents, pieces[PatchesPiece]);
-        writeTorchBlock(m_vision, false, persistents, pieces[VisionBlockPiece]);
-        writeTorchProjector(projector, m_tower, m_projector, m_trainable.vision, persistents, pieces[ProjectionPiece]);
-        if (!m_trainable.vision) {
-            pieces[PatchesPiece].tape.dropBackward();
-            pieces[VisionBlockPiece].tape.dropBackward();
-            if (!m_trainable.projector) {
-                pieces[ProjectionPiece].tape.dropBackward();
-            }
-        }
     }
 
     /// A chunk takes the layers in turn: all first chunks before the second ones.
@@ -116,7 +100,7 @@ private:
                 result.first += share(other.layers, i);
             }
         }
-        result.isFirst = stage.stage == 0 && chunk == 0;
+        result.isFirst = stage.stage == m_shape.encoderStages && chunk == 0;
         result.isLast = stage.stage + 1 == m_shape.stages && chunk + 1 == chunks;
         return result;
     }
@@ -124,25 +108,40 @@ private:
     void fillStage(StageProgram& stage)
     {
         std::vector<TorchPart> parts;
-        stage.chunks.assign(static_cast<std::size_t>(m_shape.chunks), Chunk{});
-        for (std::int64_t i = 0; i < m_shape.chunks; ++i) {
-            fillChunk(stage, i, stage.chunks[static_cast<std::size_t>(i)], parts);
+        stage.hasEncoder = m_encoder.hasCopies() && !isEncoders(stage);
+        const std::int64_t own = isEncoders(stage) ? 1 : m_shape.chunks;
+        stage.chunks.assign(static_cast<std::size_t>(own + (stage.hasEncoder ? 1 : 0)), Chunk{});
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(stage.chunks.size()); ++i) {
+            Chunk& chunk = stage.chunks[static_cast<std::size_t>(i)];
+            const std::size_t firstPart = parts.size();
+            const std::uint16_t stagePiece = m_nextStagePiece;
+            if (m_shape.stages > 1) {
+                chunk.runs.push_back({stagePiece, 1, 0});
+                m_nextStagePiece = static_cast<std::uint16_t>(m_nextStagePiece + 2);
+            }
+            if (isEncoders(stage)) {
+                m_encoder.fillOwnStage(stage.stage, chunk, parts);
+            } else if (i == own) {
+                m_encoder.fillCopy(chunk, parts);
+            } else {
+                fillChunk(layersOf(stage, i), chunk, parts);
+            }
+            if (m_shape.stages > 1) {
+                writeGathering(stagePiece, {parts.begin() + static_cast<std::ptrdiff_t>(firstPart), parts.end()});
+                addSending(static_cast<std::uint16_t>(stagePiece + 1), i < own, chunk);
+            }
         }
         stage.tensors = torchState(m_shape, parts);
     }
 
-    void fillChunk(const StageProgram& stage, std::int64_t index, Chunk& chunk, std::vector<TorchPart>& parts)
+    void fillChunk(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
     {
-        const ChunkLayers layers = layersOf(stage, index);
-        const std::size_t firstPart = parts.size();
         chunk.receives = !layers.isFirst;
         chunk.sends = !layers.isLast;
-        const auto stagePiece = static_cast<std::uint16_t>(StagePieces + 2 * (stage.stage * m_shape.chunks + index));
-        if (m_shape.stages > 1) {
-            chunk.runs.push_back({stagePiece, 1, 0});
-        }
         if (layers.isFirst) {
-            addFirst(chunk, parts);
+            m_encoder.addToFirst(chunk, parts);
+            chunk.runs.push_back({EmbeddingPiece, 1, 0});
+            parts.push_back({embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
         }
         addBlocks(layers, chunk, parts);
         if (layers.isLast) {
@@ -155,29 +154,9 @@ private:
                     {(m_shape.tokens * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, TensorKind::Batch, 0});
             }
         }
-        if (m_shape.stages > 1) {
-            writeStagePieces(stagePiece, {parts.begin() + static_cast<std::ptrdiff_t>(firstPart), parts.end()});
-            if (chunk.sends) {
-                chunk.runs.push_back({static_cast<std::uint16_t>(stagePiece + 1), 1, 0});
-            }
-        }
     }
 
     [[nodiscard]] bool keepsOriginal() const { return m_shape.trainsEmbeddings && !m_shape.trainsModel; }
-
-    void addFirst(Chunk& chunk, std::vector<TorchPart>& parts) const
-    {
-        if (m_tower.isPresent()) {
-            chunk.runs.push_back({PatchesPiece, 1, 0});
-            chunk.runs.push_back({VisionBlockPiece, m_tower.layers, m_vision.checkpoints ? 1 : 0});
-            chunk.runs.push_back({ProjectionPiece, 1, 0});
-            parts.push_back({patchWeights(m_tower), 1, m_trainable.vision});
-            parts.push_back({blockWeights(m_vision, false), m_tower.layers, m_trainable.vision});
-            parts.push_back({projectorWeights(m_tower, m_projector), 1, m_trainable.projector});
-        }
-        chunk.runs.push_back({EmbeddingPiece, 1, 0});
-        parts.push_back({embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
-    }
 
     /// Runs of layers of one kind, of which the first so many are recomputed.
     void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
@@ -200,38 +179,46 @@ private:
         }
     }
 
-    /// What a pipeline's runtime adds (torch/distributed/pipelining/stage.py): FSDP gathers a stage's weights once a
-    /// step, what a stage sends stays until its backward (fwd_cache), and each micro-batch has a buffer of its own for
-    /// the gradient of that (_prepare_backward_infra).
-    void writeStagePieces(std::uint16_t index, const std::vector<TorchPart>& parts)
+    /// FSDP gathers a pipeline stage's weights once a step (torch/distributed/pipelining/stage.py).
+    void writeGathering(std::uint16_t index, const std::vector<TorchPart>& parts)
     {
-        PersistentStorages& persistents = m_program.persistents;
-        Piece& gathering = m_program.pieces[index];
+        Piece& piece = m_program.pieces[index];
         std::int64_t gathered = 0;
         for (const TorchPart& part : parts) {
             for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
                 gathered += tensor.elements() * part.count * m_shape.compute;
             }
         }
-        TapeWriter w(gathering.tape, persistents);
+        TapeWriter writer(piece.tape, m_program.persistents);
         if (m_shape.gathers()) {
-            w.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
+            writer.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
         }
-        w.beginBackward(Tape::input);
-        gathering.parameters.clear();
-        Piece& sent = m_program.pieces[index + 1U];
-        TapeWriter s(sent.tape, persistents);
-        s.declare(Tape::input, TensorKind::ResidualStream, m_shape.streamBytes());
+        writer.beginBackward(Tape::input);
+        piece.parameters.clear();
+    }
+
+    /// What else a pipeline's runtime adds (stage.py): what a stage sends stays until its backward (fwd_cache), and
+    /// each micro-batch has a buffer of its own for the gradient of that (_prepare_backward_infra). `isStages`: not the
+    /// features of a copy of the encoder, which no runtime sends.
+    void addSending(std::uint16_t index, bool isStages, Chunk& chunk)
+    {
+        if (!chunk.sends || !isStages || chunk.isFrozen) {
+            return;
+        }
+        Piece& piece = m_program.pieces[index];
+        const std::int64_t bytes = chunk.sentBytes > 0 ? chunk.sentBytes : m_shape.streamBytes();
+        TapeWriter writer(piece.tape, m_program.persistents);
+        writer.declare(Tape::input, TensorKind::ResidualStream, bytes);
         if (m_shape.habits.receivesIntoBuffers) {
             constexpr double most = 1e18; // beyond any machine, and summable
-            const double bytes
-                = static_cast<double>(m_shape.streamBytes()) * static_cast<double>(microBatchesPerStep(m_plan));
-            s.ensure(receivedKey + index, TensorKind::Boundary, static_cast<std::int64_t>(std::min(bytes, most)));
+            const double all = static_cast<double>(bytes) * static_cast<double>(microBatchesPerStep(m_plan));
+            writer.ensure(receivedKey + index, TensorKind::Boundary, static_cast<std::int64_t>(std::min(all, most)));
         }
-        const Tape::Slot kept = s.allocate(TensorKind::Boundary, m_shape.streamBytes());
-        s.beginBackward(Tape::input);
-        s.free(kept);
-        sent.parameters.clear();
+        const Tape::Slot kept = writer.allocate(TensorKind::Boundary, bytes);
+        writer.beginBackward(Tape::input);
+        writer.free(kept);
+        piece.parameters.clear();
+        chunk.runs.push_back({index, 1, 0});
     }
 
     static constexpr std::uint64_t gatheredKey = 0x6761746865726564; // apart from the other profiles' keys
@@ -239,11 +226,9 @@ private:
 
     const TrainingPlan& m_plan;
     const TorchShape& m_shape;
-    const VisionTower m_tower;
-    const Projector m_projector;
-    const Trainable m_trainable;
+    TorchEncoder m_encoder;
     ModelProgram& m_program;
-    TorchShape m_vision;
+    std::uint16_t m_nextStagePiece = StagePieces;
 };
 
 /// What the schedule's walk needs to know.
@@ -257,6 +242,8 @@ RankShape walkedShape(const TrainingPlan& plan, const TorchShape& shape)
     rank.sequenceShards = shape.sequenceShards;
     rank.microBatches = microBatchesPerStep(plan);
     rank.stages = shape.stages;
+    rank.encoderStages = shape.encoderStages;
+    rank.encoderCopies = shape.encoderCopies;
     rank.chunks = shape.chunks;
     rank.schedule = plan.parallel.schedule.value;
     rank.chunkGroup = std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(shape.stages), 1, rank.microBatches);
@@ -278,8 +265,8 @@ Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habi
     }
     program.shape = walkedShape(plan, *known);
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(habits.setsExpandableSegments);
-    constexpr std::int64_t mostPieces = 30'000; // each chunk of a stage has two of its own
-    if (known->stages * known->chunks > mostPieces) {
+    constexpr std::int64_t mostChunks = 30'000; // each has two pieces of its own
+    if (known->stages * known->chunks > mostChunks || chunkCount(*known) > mostChunks) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
     if (auto walkable = checkWalkable(program.shape); !walkable) {

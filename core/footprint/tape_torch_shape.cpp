@@ -62,23 +62,20 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
              std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
              std::pair{model.decoderLayers.isKnown() || model.family.value == "t5" || model.family.value == "bert",
                        "encoder models"},
-             std::pair{plan.parallel.pp.value > 1 && !habits.supportsTensorParallel, "pipeline parallelism"},
+             std::pair{(plan.parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,
+                       "pipeline parallelism"},
              std::pair{plan.parallel.pp.value > 1 && plan.parallel.schedule.value != Schedule::GPipe
                            && plan.parallel.schedule.value != Schedule::OneForwardOneBackward
                            && plan.parallel.schedule.value != Schedule::Interleaved,
                        "this pipeline schedule"},
-             std::pair{encoderPlacement(plan) == EncoderPlacement::OwnStages, "an encoder on stages of its own"},
-             std::pair{
-                 encoderPlacement(plan) == EncoderPlacement::EveryStage
-                     && (plan.parallel.pp.value > 1 || encoderTensorParallel(plan) != atLeastOne(plan.parallel.tp)),
-                 "an encoder on every stage"},
              std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0, "images of unknown size"},
              std::pair{plan.vision.layers.value > 0 && projectorOf(plan).kind == Projector::Kind::None,
                        "an image encoder without a projector"},
              std::pair{projectorOf(plan).kind == Projector::Kind::Resampler && projectorOf(plan).layers > 1,
                        "resamplers of several layers"},
              std::pair{projectorOf(plan).kind == Projector::Kind::Perceiver, "perceivers"},
-             std::pair{projectorOf(plan).deepstack > 0, "features of inner layers"},
+             std::pair{encoderStages(plan) > 1 && projectorOf(plan).deepstack > 0,
+                       "features of inner layers from several stages"},
              std::pair{plan.moe.latent.value > 0, "experts in a narrower space"},
              std::pair{plan.moe.capacityFactor.value > 0, "experts with a capacity"},
              std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel, "tensor parallelism"},
@@ -261,6 +258,16 @@ void readExperts(const TrainingPlan& plan, TorchShape& shape)
     shape.load = std::clamp(plan.moe.load.valueOr(1.0), 0.0, static_cast<double>(shape.model.experts));
 }
 
+void readEncoder(const TrainingPlan& plan, TorchShape& shape)
+{
+    shape.encoderStages = encoderStages(plan);
+    shape.stages += shape.encoderStages;
+    if (encoderPlacement(plan) != EncoderPlacement::FirstStage) {
+        shape.encoderCopies = encoderCopies(plan);
+        shape.encoderTensor = encoderTensorParallel(plan);
+    }
+}
+
 } // namespace
 
 std::int64_t TorchShape::expertRows() const
@@ -343,11 +350,13 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
         shape.chunks = chunksPerStage(plan);
         shape.model.tied = false; // the last stage has a copy
     }
+    readEncoder(plan, shape);
     shape.offloadsParameters = plan.shard.offloadParams.value;
     shape.offloadsOptimizer = plan.shard.offloadOptimizer.value || plan.shard.offloadParams.value;
     shape.cublasWorkspace = cublasWorkspaceBytes(plan);
     const Trainable trainable = trainableOf(plan);
-    shape.trainsImages = trainable.vision || trainable.projector;
+    // What another stage sent always wants a gradient (torch/distributed/pipelining/stage.py, requires_grad_).
+    shape.trainsImages = trainable.vision || trainable.projector || shape.encoderStages > 0;
     const VisionTower tower = visionTowerOf(plan);
     if (!isComputable(shape) || (tower.isPresent() && !isComputable(shape, tower, projectorOf(plan)))) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});

@@ -2,6 +2,7 @@
 #include "footprint/tape_torch_vision.h"
 
 #include "footprint/tape_torch_modules.h"
+#include "footprint/tape_vision.h"
 
 #include <algorithm>
 
@@ -102,15 +103,17 @@ void finish(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& g
 
 } // namespace
 
-TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower, bool isTrained)
+TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower, std::int64_t images, bool isTrained)
 {
     TorchShape shape = language;
     shape.model = asModel(tower);
     shape.model.qkvBias = tower.qkvBias;
     shape.model.outBias = shape.model.mlpBias = true;
-    shape.tokens = language.sequences * tower.images * tower.tokens;
+    shape.sequences = images;
+    shape.tokens = images * tower.tokens;
     shape.keys = tower.tokens;
-    shape.tensor = shape.sequenceShards = shape.expertRanks = shape.expertTensor = 1;
+    shape.tensor = language.encoderTensor;
+    shape.sequenceShards = shape.expertRanks = shape.expertTensor = 1;
     shape.repeatsKv = false;
     shape.hasFusedGate = shape.isCompiled; // Liger patches the tower's norms, not its MLP
     shape.rotates = !tower.learnedPositions;
@@ -149,15 +152,17 @@ TorchWeights projectorWeights(const VisionTower& tower, const Projector& project
         return resamplerWeights(projector);
     }
     TorchWeights weights;
-    if (hasNorm(projector)) {
-        const bool isMerged = projector.kind == Projector::Kind::PixelShuffle;
-        const std::int64_t width = isMerged ? projector.in * projector.merge * projector.merge : projector.in;
-        weights.tensors.push_back({Vector, width * (isMerged || tower.layerNorm ? 2 : 1)});
-    }
     const std::vector<std::int64_t> widths = widthsOf(projector);
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-        weights.tensors.push_back({Matrix, widths[i + 1], widths[i]});
-        weights.tensors.push_back({Vector, widths[i + 1]});
+    for (std::int64_t k = 0; k < mergersOf(projector); ++k) {
+        if (hasNorm(projector)) {
+            const bool isMerged = projector.kind == Projector::Kind::PixelShuffle || k > 0;
+            const bool isLayerNorm = projector.kind == Projector::Kind::PixelShuffle || tower.layerNorm;
+            weights.tensors.push_back({Vector, (isMerged ? widths[0] : projector.in) * (isLayerNorm ? 2 : 1)});
+        }
+        for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+            weights.tensors.push_back({Matrix, widths[i + 1], widths[i]});
+            weights.tensors.push_back({Vector, widths[i + 1]});
+        }
     }
     return weights;
 }
@@ -195,20 +200,33 @@ void writeTorchProjector(const TorchShape& shape, const VisionTower& tower, cons
         finish(shape, resamplerWeights(projector), graph, persistents, piece);
         return;
     }
-    Tensor stream = graph.input();
-    if (hasNorm(projector)) {
-        const bool isMerged = projector.kind == Projector::Kind::PixelShuffle;
-        stream = modules.norm(stream, isMerged ? rows : shape.tokens, isMerged ? widths[0] : tower.hidden);
+    std::vector<Tensor> features;
+    for (std::int64_t i = mergersOf(projector); i-- > 0;) { // that of the last layer comes last
+        const bool isMerged = projector.kind == Projector::Kind::PixelShuffle || i > 0;
+        Tensor stream = graph.input();
+        if (i > 0 && !trainsEncoder) { // trained blocks keep what an inner merger reads, being the next one's input
+            stream = graph.apply({.kind = ResidualStream, .bytes = graph.bytesOf(stream), .reads = {}});
+        }
+        if (hasNorm(projector)) {
+            stream = modules.norm(stream, isMerged ? rows : shape.tokens, isMerged ? widths[0] : tower.hidden);
+        }
+        for (std::size_t k = 0; k + 1 < widths.size(); ++k) {
+            stream
+                = modules.linear(k == 0 ? stream : modules.gelu(stream), Fc1Output, {rows, widths[k], widths[k + 1]});
+        }
+        features.push_back(stream);
     }
-    for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-        stream = modules.linear(i == 0 ? stream : modules.gelu(stream), Fc1Output, {rows, widths[i], widths[i + 1]});
+    for (std::size_t i = 1; i < features.size(); ++i) { // a tape hands on one storage
+        const std::int64_t bytes = graph.bytesOf(features[i - 1]) + graph.bytesOf(features[i]);
+        features[i] = graph.apply(
+            {.kind = Fc1Output, .bytes = bytes, .reads = {features[i - 1], features[i]}, .passesGradient = true});
     }
     finish(shape, projectorWeights(tower, projector), graph, persistents, piece);
 }
 
-std::int64_t torchFeatureBytes(const TorchShape& vision, const VisionTower& tower, const Projector& projector)
+std::int64_t torchFeatureBytes(std::int64_t images, const Projector& projector, std::int64_t element)
 {
-    return imagesOf(vision, tower) * projector.tokens * projector.out * vision.compute;
+    return images * mergersOf(projector) * projector.tokens * projector.out * element;
 }
 
 } // namespace headroom

@@ -6,8 +6,10 @@
 
 namespace headroom {
 
-/// The encoder as a shape of its own: its images are the batch; neither parallel dimension divides it.
-[[nodiscard]] TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower, bool isTrained);
+/// The encoder as a shape of its own: `images` are the batch; of the parallel dimensions only an encoder's own tensor
+/// parallelism divides it.
+[[nodiscard]] TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower, std::int64_t images,
+                                          bool isTrained);
 
 [[nodiscard]] TorchWeights patchWeights(const VisionTower& tower);
 [[nodiscard]] TorchWeights projectorWeights(const VisionTower& tower, const Projector& projector);
@@ -17,8 +19,7 @@ void writeTorchPatches(const TorchShape& shape, const VisionTower& tower, Persis
 /// `trainsEncoder`: the encoder wants its gradient.
 void writeTorchProjector(const TorchShape& shape, const VisionTower& tower, const Projector& projector,
                          bool trainsEncoder, PersistentStorages& persistents, Piece& piece);
-/// Bytes of the features that the language model reads of one micro-batch.
-[[nodiscard]] std::int64_t torchFeatureBytes(const TorchShape& vision, const VisionTower& tower,
-                                             const Projector& projector);
+/// Bytes of the features that the language model reads of so many images.
+[[nodiscard]] std::int64_t torchFeatureBytes(std::int64_t images, const Projector& projector, std::int64_t element);
 
 } // namespace headroom

@@ -57,6 +57,36 @@ std::int64_t tensors(const std::array<Bytes, tensorKindCount>& all, TensorKind k
     return all[static_cast<std::size_t>(kind)].value;
 }
 
+/// The same under PyTorch's own pipeline, sharded or not.
+void addTorchPlacements()
+{
+    const QByteArray torch = model + "implementation.profile=torchtitan ";
+    const auto row
+        = [&](const char* name, const char* settings) { QTest::addRow("torchtitan, %s", name) << torch + settings; };
+    row("one stage of its own", "parallel.pp=2 parallel.encoder_pp=1");
+    row("three stages, sharded", "parallel.pp=4 parallel.encoder_pp=3 shard.fsdp=true parallel.dp=2");
+    row("own stage before a single one", "parallel.encoder_pp=1");
+    row("own stage, tied words", "parallel.encoder_pp=1 model.tied_embeddings=true");
+    row("own stages, all passes first", "parallel.pp=2 parallel.encoder_pp=2 parallel.schedule=gpipe batch.accum=6");
+    row("own stages, narrower", "parallel.pp=2 parallel.tp=4 parallel.encoder_pp=2 parallel.encoder_tp=2");
+    row("own stages, frozen", "parallel.pp=2 parallel.encoder_pp=3 frozen.vision=true");
+    row("own stages, frozen with the projector",
+        "parallel.pp=2 parallel.encoder_pp=3 frozen.vision=true frozen.projector=true");
+    row("own stages, projector alone", "parallel.pp=2 parallel.encoder_pp=2 frozen.vision=true frozen.llm=true");
+    row("own stages, adapters", "parallel.pp=2 parallel.encoder_pp=1 lora.rank=16");
+    row("every stage", "parallel.pp=4 parallel.encoder_placement=every_stage");
+    row("every stage, sharded", "parallel.pp=4 parallel.encoder_placement=every_stage shard.fsdp=true parallel.dp=2");
+    row("every stage, interleaved",
+        "parallel.pp=2 parallel.vpp=2 parallel.schedule=interleaved parallel.encoder_placement=every_stage");
+    row("every stage, projector alone", "parallel.pp=4 parallel.encoder_placement=every_stage frozen.vision=true");
+    row("every stage, recomputed", "parallel.pp=4 parallel.encoder_placement=every_stage recompute.vision=true");
+    row("every rank of a group", "parallel.tp=4 parallel.encoder_tp=1 parallel.encoder_placement=every_stage");
+    const char* inner = "projector.type=patch_merger vision.merge=2 vision.deepstack_layers=3 ";
+    QTest::newRow("torchtitan, inner features") << torch + inner + "parallel.pp=4";
+    QTest::newRow("torchtitan, inner features of a frozen encoder")
+        << torch + inner + "parallel.pp=2 parallel.encoder_pp=1 frozen.vision=true";
+}
+
 void addPlacements()
 {
     QTest::addColumn<QByteArray>("settings");
@@ -102,6 +132,7 @@ void addPlacements()
     row("every stage, recomputed", "parallel.pp=4 parallel.encoder_placement=every_stage recompute.vision=true");
     row("every stage, sharded",
         "parallel.pp=4 parallel.encoder_placement=every_stage shard.dist_opt=true parallel.dp=2");
+    addTorchPlacements();
 }
 
 } // namespace
@@ -119,8 +150,10 @@ private slots:
     void boundariesByHand();
     void encoderByHand();
     void copiesByHand();
+    void torchByHand();
     void innerFeaturesByHand();
     void frozenStagesKeepNothing();
+    void forgetsTheLastPlan();
     void refusesWhatNobodyRuns();
 };
 
@@ -173,14 +206,16 @@ void TestEncoderStages::parametersAreTheModels()
         QCOMPARE(qint64{placed.stages[i].inFlight}, qint64{stage.held.microBatches()});
     }
     const bool isMlp = placed.plan.projector.type.value == "mlp";
-    if (placed.plan.parallel.tp.value > 1 || placed.plan.model.tiedEmbeddings.value || !isMlp) {
+    const bool hasAdapters = placed.plan.lora.rank.isKnown();
+    if (placed.plan.parallel.tp.value > 1 || placed.plan.model.tiedEmbeddings.value || !isMlp || hasAdapters) {
         return;
     }
     std::int64_t sum = 0;
     for (const StageFootprint& stage : placed.stages) {
         sum += stage.parameters;
     }
-    const std::int64_t copies = encoderPlacement(placed.plan) == EncoderPlacement::EveryStage ? 4 : 1;
+    const std::int64_t copies
+        = encoderPlacement(placed.plan) == EncoderPlacement::EveryStage ? placed.plan.parallel.pp.value : 1;
     constexpr std::int64_t h = 1024; // 12h² + 13h a layer, patches of 3·14², and a projector to 2048
     constexpr std::int64_t encoder = 12 * (12 * h * h + 13 * h) + 3 * 14 * 14 * h;
     constexpr std::int64_t projector = (h + 1) * 2048 + 2049 * 2048;
@@ -279,6 +314,35 @@ void TestEncoderStages::copiesByHand()
     QCOMPARE(qint64{first.stages[3].component(Component::InFlight).value}, 0);
 }
 
+/// What PyTorch's pipeline adds: FSDP holds a stage's weights gathered through the step, what is sent waits for its
+/// backward, and of each micro-batch's gradient there is a buffer from the first step on
+/// (torch/distributed/pipelining/stage.py).
+void TestEncoderStages::torchByHand()
+{
+    const Placed placed(small
+                        + "implementation.profile=torchtitan parallel.pp=2 parallel.encoder_pp=2 shard.fsdp=true "
+                          "parallel.dp=2 batch.accum=2");
+    constexpr qint64 layer = 12 * 256 * 256 + 13 * 256;
+    constexpr qint64 patchParameters = 3 * 14 * 14 * 256, projector = 257 * 512 + 513 * 512;
+    const QList<qint64> parameters{patchParameters + 2 * layer, 2 * layer + projector};
+    constexpr qint64 images = 2, patches = images * 256;
+    const QList<qint64> sent{patches * 256 * 2, images * 256 * 512 * 2};
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto k = static_cast<qsizetype>(i);
+        QCOMPARE(qint64{placed.stages[i].parameters}, parameters[k]);
+        const StageReplay replayed = placed.replayed(i);
+        QCOMPARE(qint64{tensors(replayed.peakTensors, TensorKind::GatheredParameters)}, parameters[k] * 2);
+        const Chunk& chunk = placed.program(i).chunks.front();
+        QCOMPARE(qint64{chunk.sentBytes}, sent[k]);
+        const Tape& sending = placed.estimator.program().pieces[chunk.runs.back().piece].tape;
+        QCOMPARE(qint64{sending.saved.front().bytes}, sent[k]);
+        QCOMPARE(qint64{sending.forwardNeeds.front().bytes}, 2 * sent[k]);
+    }
+    // The language model's first stage reads the features of both images.
+    QCOMPARE(qint64{placed.program(2).chunks.front().receivedBytes}, sent[1]);
+    QCOMPARE(qint64{placed.program(3).chunks.front().receivedBytes}, 0);
+}
+
 /// Three mergers beside the last one, each of 2 × 2 patches: 4h wide, as many features again.
 void TestEncoderStages::innerFeaturesByHand()
 {
@@ -311,6 +375,23 @@ void TestEncoderStages::frozenStagesKeepNothing()
         QCOMPARE(qint64{placed.stages[i].component(Component::OptimizerState).value}, 0);
         const StageReplay replayed = placed.replayed(i);
         QCOMPARE(qint64{tensors(replayed.steadyTensors, TensorKind::ActivationGradient)}, 0);
+    }
+}
+
+/// An estimator that has seen a copy of the encoder on every stage tells of the next plan what a new one tells.
+void TestEncoderStages::forgetsTheLastPlan()
+{
+    const QByteArray gpt = "model.layers=16 model.hidden=2048 model.ffn=8192 model.heads=16 model.vocab=32000 "
+                           "model.layer_norm=true batch.micro=2 batch.seq=2048 batch.accum=16 parallel.pp=4 "
+                           "precision.recipe=megatron-fp16 implementation.profile=megatron-2.4";
+    for (const QByteArray& next : {model + "implementation.profile=torchtitan parallel.pp=4", gpt}) {
+        Placed used(model + "parallel.pp=4 parallel.encoder_placement=every_stage");
+        QVERIFY(used.estimator.run(planOf(next), used.stages));
+        const Placed fresh(next);
+        QCOMPARE(used.stages.size(), fresh.stages.size());
+        for (std::size_t i = 0; i < fresh.stages.size(); ++i) {
+            QCOMPARE(qint64{used.stages[i].peakAllocated.value}, qint64{fresh.stages[i].peakAllocated.value});
+        }
     }
 }
 

@@ -161,6 +161,7 @@ void TestSweep::agrees_data()
     for (const char* profile : {"torchtitan", "internevo", "galvatron"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch, pipelines} << usual;
         QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders} << ofManySmall;
+        QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders} << ofManySmall;
     }
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron} << usual;
