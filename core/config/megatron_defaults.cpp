@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ public:
     void complete()
     {
         completeMlp();
+        completeVision();
         completeVocabulary();
         completeExperts();
         completeBatch();
@@ -64,6 +66,7 @@ private:
     }
 
     void completeMlp();
+    void completeVision();
     void completeVocabulary();
     void completeExperts();
     void completeBatch();
@@ -89,6 +92,43 @@ void MegatronDefaults::completeMlp()
     const std::int64_t hidden = model.hidden.value;
     const bool isSwiglu = model.gatedMlp.value && model.activation.value == "swiglu";
     model.ffn.set(isSwiglu ? hidden * 8 / 3 / 64 * 64 : 4 * hidden, derived);
+}
+
+/// pretrain_vlm.py: image encoder and projector are configured by a copy of the language model's configuration, and the
+/// image's tokens, class token included, join those of the text (model_provider; get_num_image_embeddings of
+/// megatron/core/models/vision/clip_vit_model.py).
+void MegatronDefaults::completeVision()
+{
+    const Setting* script = statedAt(m_document, "script");
+    const bool isTheirs = script != nullptr && script->text.ends_with("pretrain_vlm.py");
+    VisionPlan& vision = m_plan.vision;
+    ModelPlan& model = m_plan.model;
+    if (!isTheirs || m_format.id != "megatron-args" || !vision.layers.isKnown() || vision.patch.value <= 0) {
+        return;
+    }
+    const auto copy = [](Count& to, const Count& from) {
+        if (from.isKnown()) {
+            to.set(from.value, derived);
+        }
+    };
+    copy(vision.hidden, model.hidden);
+    copy(vision.ffn, model.ffn);
+    copy(vision.heads, model.heads);
+    copy(m_plan.projector.in, model.hidden);
+    copy(m_plan.projector.hidden, model.ffn);
+    copy(m_plan.projector.out, model.hidden);
+    vision.qkvBias.set(model.attnBias.value, derived);
+    constexpr std::int64_t mostPatches = 1 << 20; // a side, whatever the file says
+    const std::int64_t side = std::clamp<std::int64_t>(vision.imageSize.value / vision.patch.value, 0, mostPatches);
+    const std::int64_t tokens = side * side + (vision.dropCls.value ? 0 : 1);
+    vision.tokensPerImage.set(tokens, derived);
+    Count& sequence = m_plan.batch.seq;
+    if (sequence.isKnown() && sequence.value <= std::numeric_limits<std::int32_t>::max()) {
+        sequence.value += tokens;
+        if (model.maxPos.isKnown()) {
+            model.maxPos.value = std::max(model.maxPos.value, sequence.value);
+        }
+    }
 }
 
 /// Vocabularies that belong to a tokenizer's type. Those of other types stand in files that are not here.

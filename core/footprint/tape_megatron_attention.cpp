@@ -222,19 +222,24 @@ void MegatronAttention::unfusedCore(Core& result)
     m_writer.free(batchFirst);
 }
 
+/// Transformer Engine's kernel takes lengths that are multiples of 8 below 16384, and heads of a micro-batch by four
+/// (softmax.py, is_kernel_available).
+bool MegatronAttention::isSoftmaxEager() const
+{
+    if (m_shape.kernel == AttentionKernel::Local) {
+        return !m_shape.fusesMaskedSoftmax;
+    }
+    constexpr std::int64_t longest = 16384;
+    const bool hasKernel = m_keySequence % 8 == 0 && m_keySequence < longest && m_sequence % 4 == 0
+        && m_shape.microBatch * m_shape.heads % 4 == 0;
+    return m_shape.element == 2 && !hasKernel;
+}
+
 /// Returns the probabilities when they are a tensor that only a dropout would make superfluous.
 Tape::Slot MegatronAttention::softmax(Tape::Slot scores, SlotList& masks, Core& result)
 {
-    if (m_shape.kernel == AttentionKernel::Local && !m_shape.fusesMaskedSoftmax) {
-        // float(), scale, softmax in fp32, cast back.
-        Tape::Slot wide = scores;
-        for (const TensorKind kind : {AttentionScores, AttentionScores, AttentionSoftmax}) {
-            const Tape::Slot next = m_writer.allocate(kind, m_scores * 4);
-            m_writer.free(wide);
-            wide = next;
-        }
-        result.saved.add(wide);
-        return m_writer.allocate(AttentionProbabilities, m_scores * m_shape.element);
+    if (isSoftmaxEager()) {
+        return eagerSoftmax(scores, result);
     }
     const Tape::Slot probabilities = m_writer.allocate(AttentionSoftmax, m_scores * m_shape.element);
     result.saved.add(probabilities);
@@ -247,6 +252,26 @@ Tape::Slot MegatronAttention::softmax(Tape::Slot scores, SlotList& masks, Core& 
         return zeroed;
     }
     return Tape::none;
+}
+
+/// In fp32 and cast back: both are kept.
+Tape::Slot MegatronAttention::eagerSoftmax(Tape::Slot scores, Core& result)
+{
+    SlotList held; // Transformer Engine's variables hold all of them to the end (softmax.py, forward_torch_softmax)
+    Tape::Slot wide = scores;
+    for (const TensorKind kind : {AttentionScores, AttentionScores, AttentionSoftmax}) { // float(), scale or mask
+        const Tape::Slot next = m_writer.allocate(kind, m_scores * 4);
+        if (m_shape.kernel == AttentionKernel::Unfused) {
+            held.add(wide);
+        } else {
+            m_writer.free(wide);
+        }
+        wide = next;
+    }
+    result.saved.add(wide);
+    const Tape::Slot probabilities = m_writer.allocate(AttentionProbabilities, m_scores * m_shape.element);
+    m_writer.freeAll(held);
+    return probabilities;
 }
 
 void MegatronAttention::backward()
@@ -308,7 +333,7 @@ SlotList MegatronAttention::scoresBackward()
     if (m_shape.hasAttentionDropout) {
         chain(m_shape.element);
     }
-    if (m_shape.kernel == AttentionKernel::Local && !m_shape.fusesMaskedSoftmax) {
+    if (isSoftmaxEager()) {
         for (const std::int64_t bytes : {std::int64_t{4}, std::int64_t{4}, std::int64_t{4}, m_shape.element}) {
             chain(bytes); // cast, softmax, scale, cast back
         }

@@ -37,6 +37,8 @@ private:
     Core core();
     Core flashCore(const SlotList& sources);
     void unfusedCore(Core& result);
+    [[nodiscard]] bool isSoftmaxEager() const;
+    Tape::Slot eagerSoftmax(Tape::Slot scores, Core& result);
     Tape::Slot softmax(Tape::Slot scores, SlotList& masks, Core& result);
     Tape::Slot coreBackward(const SlotList& saved);
     SlotList scoresBackward();

@@ -175,6 +175,9 @@ void readImplementation(const TrainingPlan& plan, RankShape& shape)
     shape.isTransformerEngine = shape.isKwai || profileOf(plan) == "megatron-te";
     shape.capability = computeCapability(plan.hardware);
     shape.kernel = attentionKernel(plan, shape);
+    if (!plan.mla.kvLoraRank.isKnown()) {
+        shape.requireKernel();
+    }
     shape.isThirdFlash = plan.attention.impl.value == "flash_attention_3";
     const std::string& loss = facts.fusedLoss.value;
     shape.fusedLoss = loss == "native" ? FusedLoss::Native
@@ -371,6 +374,14 @@ bool isComputable(const TrainingPlan& plan, const VisionTower& tower, const Proj
 }
 
 } // namespace
+
+void RankShape::requireKernel()
+{
+    const bool isTransformerEngines = isTransformerEngine && !isKwai;
+    if (isTransformerEngines && headDim % 8 != 0) {
+        kernel = AttentionKernel::Unfused;
+    }
+}
 
 Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
 {

@@ -90,6 +90,9 @@ struct RankShape
     [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens() / sequenceShards; }
     [[nodiscard]] std::int64_t languageStages() const { return stages - encoderStages; }
+    /// Neither flash attention nor cuDNN takes head sizes that are no multiple of 8 (Transformer Engine,
+    /// get_attention_backend): scores are explicit then.
+    void requireKernel();
     /// Bytes of one boundary tensor between stages of the language model, U.
     [[nodiscard]] std::int64_t boundaryBytes() const { return localTokens() * hidden * element; }
 };

@@ -129,6 +129,7 @@ RankShape visionShape(const RankShape& language, const VisionTower& tower, const
     shape.hidden = tower.hidden;
     shape.headDim = tower.hidden / std::max<std::int64_t>(tower.heads, 1);
     shape.heads = shape.groups = std::max<std::int64_t>(tower.heads / share.tensor, 1);
+    shape.requireKernel();
     shape.ffn = tower.ffn / share.tensor;
     shape.gates = tower.gate;
     shape.rotaryDim = 0;

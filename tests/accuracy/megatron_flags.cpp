@@ -25,8 +25,8 @@ const ConfigFormat& megatronFormat()
     return *found;
 }
 
-/// What these runs have in common that their flags don't say: BERT trains 512 tokens with 512 positions, and the
-/// tokenizers' files hold these vocabularies (theory_dense.md rule 1).
+/// What these runs have in common that their flags don't say: BERT trains 512 tokens with 512 positions, images go
+/// through pretrain_vlm.py, and the tokenizers' files hold these vocabularies (theory_dense.md rule 1).
 Json completed(Json flags)
 {
     const auto has = [&flags](const char* flag) { return flags.contains(flag); };
@@ -35,6 +35,8 @@ Json completed(Json flags)
         = !isT5 && flags.value("--seq-length", 0) == 512 && flags.value("--max-position-embeddings", 0) == 512;
     if (isBert) {
         flags["script"] = "pretrain_bert.py";
+    } else if (has("--img-h")) {
+        flags["script"] = "pretrain_vlm.py";
     }
     const std::string tokenizer = flags.value("--tokenizer-type", std::string{});
     if (!has("--vocab-size")) {

@@ -18,6 +18,9 @@ std::string classOf(const std::string& name, const TrainingPlan& plan)
     if (family == "bert" || family == "t5") {
         return family;
     }
+    if (plan.vision.layers.isKnown()) {
+        return "multimodal";
+    }
     if (plan.moe.experts.value > 0) {
         return "experts";
     }

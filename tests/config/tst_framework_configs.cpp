@@ -298,6 +298,22 @@ void TestFrameworkConfigs::ownTexts_data()
         "vision.type=siglip, vision.layers=27, vision.hidden=1152, vision.heads=16, vision.tokens_per_image=256, "
         "projector.in=4608, projector.hidden=14336, projector.out=4096, frozen.llm=true, frozen.vision=false, "
         "recompute.vision=true");
+    // 24² patches and the class token join 1024 tokens of text.
+    row("images in Megatron's own script", "a.sh",
+        "torchrun --nproc_per_node 8 pretrain_vlm.py --num-layers 12 --hidden-size 624 --num-attention-heads 12 \\\n"
+        "  --micro-batch-size 4 --seq-length 1024 --max-position-embeddings 1024 --tokenizer-type NullTokenizer \\\n"
+        "  --vocab-size 8193 --img-h 336 --img-w 336 --patch-dim 14 --freeze-ViT\n",
+        "megatron-args",
+        "vision.layers=12, vision.hidden=624, vision.ffn=2496, vision.heads=12, vision.tokens_per_image=577, "
+        "projector.hidden=2496, projector.out=624, batch.seq=1601, model.max_pos=1601, model.tied_embeddings=false, "
+        "frozen.llm=false, frozen.vision=true");
+    row("an encoder of its own depth", "a.sh",
+        "torchrun --nproc_per_node 8 pretrain_vlm.py --num-layers 12 --encoder-num-layers 6 --hidden-size 512 \\\n"
+        "  --num-attention-heads 8 --micro-batch-size 4 --seq-length 512 --dataloader-seq-length 256 \\\n"
+        "  --disable-vision-class-token --swiglu\n",
+        "megatron-args",
+        "vision.layers=6, model.layers=12, vision.tokens_per_image=196, batch.seq=452, vision.gated_mlp=true, "
+        "vision.ffn=1344");
     row("a null is no block", "a.yaml",
         "base_model: a\nmicro_batch_size: 2\nbatch_size: 8\nfsdp:\nfsdp_config:\ndeepspeed:\nbf16: true\n", "axolotl",
         "shard.fsdp=false, precision.recipe=bf16-pure, batch.accum=4");

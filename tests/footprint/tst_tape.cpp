@@ -118,6 +118,12 @@ void TestTape::keepsWhatTheTableSays_data()
                                            {"batch.micro", "1"},
                                            {"batch.seq", "2048"}});
     QTest::newRow("A02, Korthikanti") << gpt << 34.0 * 2048 + 5.0 * 16 * 2048 + 8; // and two norms' statistics
+    // An odd length has no softmax kernel: probabilities stay in fp32, beside the mask and what was dropped.
+    QTest::newRow("an odd length") << test::planOf({{"batch.seq", "2047"}}, gpt) << 34.0 * 2048 + 7.0 * 16 * 2047 + 8;
+    // Heads of 100 have no kernel but the one with explicit scores.
+    QTest::newRow("heads of 100") << test::planOf(
+        {{"model.hidden", "1600"}, {"model.ffn", "6400"}, {"attention.impl", "fused"}}, gpt)
+                                  << 34.0 * 1600 + 5.0 * 16 * 2048 + 8;
 }
 
 void TestTape::keepsWhatTheTableSays()
@@ -139,6 +145,7 @@ void TestTape::endsWhereItBegan_data()
     QTest::newRow("SP, dropout") << llama(
         {{"parallel.tp", "4"}, {"parallel.sp", "true"}, {"model.hidden_dropout", "0.1"}, {"model.qk_norm", "true"}});
     QTest::newRow("unfused") << llama({{"attention.impl", "unfused"}, {"model.attn_dropout", "0.1"}});
+    QTest::newRow("unfused, an odd length") << llama({{"attention.impl", "unfused"}, {"batch.seq", "1601"}});
     QTest::newRow("selective") << llama({{"attention.impl", "unfused"},
                                          {"recompute.enabled", "true"},
                                          {"recompute.granularity", "selective"},
