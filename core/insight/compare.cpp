@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/compare.h"
 
+#include "insight/plan_edits.h"
 #include "plan/batch.h"
 
 #include <algorithm>
@@ -61,6 +62,12 @@ bool follows(std::string_view key, bool sameGpus, bool sameBatch, bool splitChan
     return key == "batch.tokens_per_step" || key == "batch.tokens_per_microbatch";
 }
 
+/// The tower's recomputation has a switch of its own.
+bool isOfLayersRecompute(std::string_view key)
+{
+    return key.starts_with("recompute.") && key != "recompute.vision";
+}
+
 } // namespace
 
 RunFigures RunFigures::of(const Run& run, const RunSummary& summary)
@@ -103,7 +110,12 @@ RunFigures RunFigures::of(const Footprint& footprint, std::string name)
 std::vector<ChangedVariable> changedVariables(const TrainingPlan& before, const TrainingPlan& after)
 {
     std::vector<FieldDifference> all = difference(before, after);
-    std::erase_if(all, [](const FieldDifference& one) { return !isPlanChange(one); });
+    // What both write about recomputation and neither does sets nothing apart.
+    const bool recomputesNothing
+        = effectiveGranularity(before) == Granularity::None && effectiveGranularity(after) == Granularity::None;
+    std::erase_if(all, [recomputesNothing](const FieldDifference& one) {
+        return !isPlanChange(one) || (recomputesNothing && isOfLayersRecompute(one.key));
+    });
     const auto changes = [&all](std::string_view key) {
         return std::any_of(all.begin(), all.end(), [key](const FieldDifference& one) { return one.key == key; });
     };

@@ -72,6 +72,10 @@ private slots:
                                        << recompute + " batch.seq=2048" << true;
         QTest::newRow("pipeline alone") << "several-variables-changed" << figures(60, 70, 1) << figures(50, 60, 1)
                                         << QByteArray("parallel.pp=4 parallel.dp=2 batch.accum=16") << false;
+        QTest::newRow("recompute written and off")
+            << "several-variables-changed" << figures(60, 70, 1) << figures(50, 60, 1)
+            << QByteArray("batch.seq=2048 recompute.enabled=false recompute.granularity=full recompute.num_layers=2")
+            << false;
         QTest::newRow("micro-batch alone") << "several-variables-changed" << figures(60, 70, 1) << figures(50, 60, 1)
                                            << QByteArray("batch.micro=1 batch.accum=16") << false;
         QTest::newRow("global batch too") << "global-batch-changed" << figures(60, 70, 1) << figures(50, 60, 1)
