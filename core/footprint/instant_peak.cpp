@@ -41,7 +41,7 @@ ComponentBytes peakComponents(const ModelProgram& program, const StageProgram& s
     components[at(Component::Parameters)] = state.parameters;
     const bool isInStep = peak.phase == Phase::Optimizer;
     components[at(Component::Gradients)] = state.gradients + (isInStep ? state.mainGradients : 0);
-    components[at(Component::OptimizerState)] = state.master + state.moments;
+    components[at(Component::OptimizerState)] = state.master + state.moments + peak.momentRests;
     components[at(Component::InFlight)] = peak.kept;
     components[at(Component::Buffers)] = peak.walked + constants.persistents - constants.stepPersistents;
     components[at(Component::Logits)] = isInStep ? 0 : constants.stepPersistents;

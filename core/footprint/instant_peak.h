@@ -35,6 +35,7 @@ struct InstantPeak
     std::int64_t kept = 0; ///< activations of other micro-batches
     std::int64_t walked = 0, gradients = 0; ///< tensors of the schedule
     std::int64_t bytes = 0;
+    std::int64_t momentRests = 0; ///< what the blocks of the moments hold beyond them
     bool isConstruction = false; ///< before the first step
 };
 

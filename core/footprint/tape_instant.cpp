@@ -76,6 +76,9 @@ public:
         m_deferred = 0;
         m_deferredCount = 0;
         m_now -= m_constants.stepPersistents;
+        if (m_isFirstStep) {
+            addMomentRests();
+        }
         m_now += m_state.mainGradients;
         m_hasMainGradients = true;
         m_now += m_state.stepTemporaries;
@@ -209,8 +212,25 @@ private:
         auto& phasePeak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
         phasePeak = std::max(phasePeak, bytes);
         if (bytes > m_peak.bytes) {
-            m_peak = {m_phase, chunk, place, m_kept, m_walked, m_gradients, bytes, false};
+            m_peak = {m_phase, chunk, place, m_kept, m_walked, m_gradients, bytes, m_peak.momentRests, false};
         }
+    }
+
+    /// The first step makes the moments: where activations were, and what does not fit there in segments of their own.
+    void addMomentRests()
+    {
+        if (m_state.momentRests == 0) {
+            return;
+        }
+        const std::int64_t cached = *std::max_element(m_phasePeaks.begin(), m_phasePeaks.end()) - m_now;
+        const double fresh = 1 - static_cast<double>(cached) / static_cast<double>(m_state.moments);
+        const auto rests = static_cast<std::int64_t>(static_cast<double>(m_state.momentRests) * std::max(fresh, 0.0));
+        m_now += rests;
+        for (std::int64_t& peak : m_phasePeaks) {
+            peak += rests;
+        }
+        m_peak.bytes += m_peak.isConstruction ? 0 : rests;
+        m_peak.momentRests = rests;
     }
 
     std::int64_t& walked(TensorKind kind) { return kind == TensorKind::ActivationGradient ? m_gradients : m_walked; }

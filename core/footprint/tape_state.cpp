@@ -93,16 +93,27 @@ template <class Visitor> void forEachRun(const ModelProgram& program, const Stag
     }
 }
 
+std::int64_t blockOf(const ModelProgram& program, std::int64_t bytes)
+{
+    return blockBytes(bytes, program.usesExpandableSegments);
+}
+
 /// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
 std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
 {
     std::int64_t bytes = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
         for (std::size_t i = 0; piece.isFrozen && i < piece.parameters.size(); ++i) {
-            bytes += count * blockBytes(piece.parameters[i] * program.shape.element);
+            bytes += count * blockOf(program, piece.parameters[i] * program.shape.element);
         }
     });
     return bytes;
+}
+
+/// What the block of a tensor holds beyond it.
+std::int64_t restOf(const ModelProgram& program, std::int64_t bytes)
+{
+    return blockOf(program, bytes) - roundUp(bytes, 512);
 }
 
 void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
@@ -114,32 +125,36 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
         for (std::size_t i = 0; i < tensors.size(); ++i) {
             const std::int64_t tensor = tensors[i];
             elements += count * tensor;
-            bytes.parameters += count * blockBytes(tensor * shape.element);
+            bytes.parameters += count * blockOf(program, tensor * shape.element);
             const std::int64_t kept = onGpu(shape, tensor);
             if (kept == 0) {
                 continue;
             }
-            bytes.master += shape.master > 0 ? count * blockBytes(kept * shape.master) : 0;
+            bytes.master += shape.master > 0 ? count * blockOf(program, kept * shape.master) : 0;
             const bool isPlain = shape.orthogonalises && !isMatrix(piece, group, i);
             for (const std::int64_t moment :
                  {shape.firstMoment, isPlain ? shape.otherSecondMoment : shape.secondMoment}) {
                 bytes.moments += moment > 0 ? count * roundUp(kept * moment, 512) : 0;
+                bytes.momentRests += count * restOf(program, kept * moment);
             }
             bytes.mainGradients += shape.hasMainGradients ? count * roundUp(kept * 4, 512) : 0;
         }
     });
-    bytes.gradients += elements > 0 ? blockBytes(elements * shape.gradient) : 0;
+    bytes.gradients += elements > 0 ? blockOf(program, elements * shape.gradient) : 0;
 }
 
 void addSharded(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
 {
     const RankShape& shape = program.shape;
-    std::int64_t elements = 0, padded = 0, saved = 0, matrices = 0;
+    std::int64_t elements = 0, padded = 0, saved = 0, matrices = 0, masterRests = 0, momentRests = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
         for (const std::int64_t tensor : tensorsOf(piece, group)) {
             elements += count * tensor;
             padded += count * paddedStart(0, tensor);
             saved += isFp8Weight(shape, tensor) ? count * tensor : 0;
+            masterRests += count * restOf(program, tensor * shape.master);
+            momentRests
+                += count * (restOf(program, tensor * shape.firstMoment) + restOf(program, tensor * shape.secondMoment));
         }
         for (const Piece::Matrix& matrix : matricesOf(piece, group)) {
             matrices += shape.orthogonalises ? count * matrix.rows * matrix.columns : 0;
@@ -153,7 +168,8 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
     bytes.parameters += buffer * shape.element - (savesBytes ? saved : 0);
     bytes.gradients += buffer * shape.gradient;
-    bytes.master += held * shape.master;
+    bytes.master += held * shape.master + masterRests / shardsOf(shape, group); // a share is mostly whole tensors
+    bytes.momentRests += momentRests / shardsOf(shape, group);
     const std::int64_t plain = shape.orthogonalises ? (elements - matrices) / shardsOf(shape, group) : 0;
     bytes.moments += held * (shape.firstMoment + shape.secondMoment) + plain * shape.otherSecondMoment;
     bytes.mainGradients += shape.hasMainGradients ? held * 4 : 0;
@@ -161,11 +177,12 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
 
 } // namespace
 
-std::int64_t blockBytes(std::int64_t bytes)
+std::int64_t blockBytes(std::int64_t bytes, bool segmentsAreExpandable)
 {
     constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
     const std::int64_t segment = roundUp(bytes, 2 * mebibyte);
-    return bytes >= 10 * mebibyte && segment - bytes <= mebibyte ? segment : roundUp(bytes, 512);
+    return !segmentsAreExpandable && bytes >= 10 * mebibyte && segment - bytes <= mebibyte ? segment
+                                                                                           : roundUp(bytes, 512);
 }
 
 StageState stageState(const ModelProgram& program, const StageProgram& stage)
@@ -180,7 +197,7 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
         }
     }
     for (const std::int64_t copy : fp8WeightCopies(program, stage)) {
-        bytes.parameters += blockBytes(copy);
+        bytes.parameters += blockOf(program, copy);
     }
     const auto temporaries = orthogonalisation(program, stage);
     bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});

@@ -14,13 +14,14 @@ struct StageState
 {
     std::int64_t parameters = 0, gradients = 0, master = 0;
     std::int64_t moments = 0; ///< from the first optimizer step on
+    std::int64_t momentRests = 0; ///< what their blocks hold beyond them, were each a segment of its own
     std::int64_t stepTemporaries = 0; ///< together alive at one time of every step
     std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
 };
 
 /// What a tensor of its own occupies: from 10 MiB on it has a segment of a multiple of 2 MiB, of which a rest of up to
-/// 1 MiB is not split off (theory.md 6.3).
-[[nodiscard]] std::int64_t blockBytes(std::int64_t bytes);
+/// 1 MiB is not split off, unless segments grow as they are needed (theory.md 6.3).
+[[nodiscard]] std::int64_t blockBytes(std::int64_t bytes, bool segmentsAreExpandable);
 
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 

@@ -45,6 +45,14 @@ const QByteArray deepseek
       "mla.qk_nope_dim=128 mla.qk_rope_dim=64 mla.v_dim=128 precision.recipe=megatron-bf16 shard.dist_opt=true "
       "parallel.dp=64 parallel.ep=32 ";
 
+/// An expert's second matrix is 11 MiB in fp32, which takes a segment of 12 MiB.
+const QByteArray moonlight
+    = "model.layers=27 model.hidden=2048 model.ffn=11264 model.gated_mlp=true model.heads=16 model.vocab=163840 "
+      "model.tied_embeddings=false batch.micro=1 batch.seq=4096 batch.accum=1 moe.experts=64 moe.topk=6 moe.ffn=1408 "
+      "moe.shared_experts=2 moe.first_dense_layers=1 moe.grouped_gemm=true moe.dispatcher=alltoall "
+      "mla.kv_lora_rank=512 mla.qk_nope_dim=128 mla.qk_rope_dim=64 mla.v_dim=128 precision.recipe=megatron-bf16 "
+      "shard.dist_opt=true parallel.dp=4 parallel.tp=2 parallel.sp=true parallel.ep=8 parallel.etp=1 ";
+
 double relative(Bytes instant, std::int64_t replayed)
 {
     return std::abs(static_cast<double>(instant.value) / static_cast<double>(replayed) - 1);
@@ -109,6 +117,9 @@ void TestInstant::agreesWithReplay_data()
     row("loss in place", llama7b, "implementation.fused_loss=te-inplace parallel.pp=2 batch.accum=4");
     row("q/k norms, eager rotation", llama7b, "model.qk_norm=true implementation.rope_fusion=false batch.micro=2");
     row("deferred head gradients", llama70b, "parallel.tp=8 parallel.pp=4 implementation.deferred_wgrads=2");
+    row("experts whose states leave rests in their blocks", moonlight, "");
+    row("the same, segments grow", moonlight, "implementation.expandable_segments=true");
+    row("the same, states on every replica", moonlight, "shard.dist_opt=false");
     row("fp8", llama7b, "precision.fp8=tensorwise precision.fp8_params=true shard.dist_opt=true parallel.dp=8");
     row("Ampere", llama7b, "hardware.gpu=a100-80gb batch.micro=2");
     row("squared ReLU", llama7b, "model.gated_mlp=false model.activation=squared_relu");
@@ -221,10 +232,12 @@ void TestInstant::agreesWithReplay()
             }
             return isClose;
         };
-        // Between the tensors alone and the blocks they lie in, up to single buffers.
-        const auto lies = [](Bytes a, Bytes blocks, Bytes rounding) {
+        // Between the tensors alone and the blocks they lie in, up to single buffers; how many of the moments have
+        // blocks of their own is an estimate.
+        const double most = settings.startsWith(moonlight) ? 1.003 : 1.0003;
+        const auto lies = [most](Bytes a, Bytes blocks, Bytes rounding) {
             return static_cast<double>(a.value) >= 0.9997 * static_cast<double>((blocks - rounding).value)
-                && static_cast<double>(a.value) <= 1.0003 * static_cast<double>(blocks.value);
+                && static_cast<double>(a.value) <= most * static_cast<double>(blocks.value);
         };
         QVERIFY(lies(instant.steadyAllocated, replayed.steadyAllocated, replayed.steadyRounding));
         QVERIFY(lies(instant.peakAllocated, replayed.peakAllocated, replayed.peakRounding));
