@@ -7,6 +7,7 @@
 
 #include "footprint/architecture.h"
 #include "footprint/schedule.h"
+#include "footprint/tape_gpt_modules.h"
 #include "footprint/tape_graph.h"
 #include "plan/batch.h"
 #include "plan/precision.h"
@@ -30,102 +31,6 @@ enum PieceIndex : std::uint16_t { UnitPiece, EmbeddingPiece, BlockPiece, HeadPie
 /// DeepSpeed's defaults, in elements (runtime/zero/config.py).
 constexpr std::int64_t reduceBucket = 500'000'000, prefetched = 50'000'000;
 
-/// The modules on one rank; h, a and f are whole, what tensor parallelism divides is divided where it is used.
-class GptModules
-{
-public:
-    GptModules(const RankShape& shape, ModuleGraph& moduleGraph)
-        : m_shape(shape)
-        , m_graph(moduleGraph)
-        , m_rows(shape.tokens())
-        , m_stream(m_rows * shape.hidden * shape.element)
-    {
-    }
-
-    Tensor block(Tensor input)
-    {
-        const Tensor middle = addDropped(input, attention(norm(input)));
-        return addDropped(middle, mlp(norm(middle)));
-    }
-
-    /// Apex's fused layer norm.
-    Tensor norm(Tensor input)
-    {
-        return m_graph.apply({.kind = NormOutput,
-                              .bytes = m_stream,
-                              .reads = {input},
-                              .saves = {true},
-                              .keeps = {{NormStatistics, m_rows * 8}},
-                              .weight = 2 * m_shape.hidden});
-    }
-
-    Tensor linear(Tensor input, TensorKind kind, std::int64_t in, std::int64_t out, int shared = -1)
-    {
-        return m_graph.apply({.kind = kind,
-                              .bytes = m_rows * out * m_shape.element,
-                              .reads = {input},
-                              .saves = {true},
-                              .weight = in * out,
-                              .sharedWeight = shared,
-                              .isMatrixProduct = true});
-    }
-
-private:
-    Tensor attention(Tensor normed)
-    {
-        const std::int64_t width = m_shape.heads * m_shape.headDim;
-        const Tensor packed = linear(normed, Qkv, m_shape.hidden, 3 * width);
-        const std::int64_t scores = m_rows * m_shape.heads * m_shape.sequence;
-        const Tensor raw = m_graph.apply({.kind = AttentionScores,
-                                          .bytes = scores * m_shape.element,
-                                          .reads = {packed},
-                                          .saves = {true},
-                                          .isMatrixProduct = true});
-        Tensor weights = m_graph.apply(
-            {.kind = AttentionSoftmax, .bytes = scores * m_shape.element, .reads = {raw}, .savesResult = true});
-        if (m_shape.hasAttentionDropout) {
-            weights = m_graph.apply({.kind = AttentionProbabilities,
-                                     .bytes = scores * m_shape.element,
-                                     .reads = {weights},
-                                     .keeps = {{DropoutMask, scores}}});
-        }
-        const Tensor context = m_graph.apply({.kind = Context,
-                                              .bytes = m_rows * width * m_shape.element,
-                                              .reads = {weights, packed},
-                                              .saves = {true, true},
-                                              .isMatrixProduct = true});
-        const Tensor copy = m_graph.apply(
-            {.kind = ContextCopy, .bytes = m_graph.bytesOf(context), .reads = {context}, .passesGradient = true});
-        return linear(copy, PartialOutput, width, m_shape.hidden);
-    }
-
-    Tensor mlp(Tensor normed)
-    {
-        const Tensor fc1 = linear(normed, Fc1Output, m_shape.hidden, m_shape.ffn);
-        const Tensor activated
-            = m_graph.apply({.kind = ActivationOutput, .bytes = m_graph.bytesOf(fc1), .reads = {fc1}, .saves = {true}});
-        return linear(activated, PartialOutput, m_shape.ffn, m_shape.hidden);
-    }
-
-    /// Bias, dropout and residual add as one compiled function: its backward makes the gradient of the branch.
-    Tensor addDropped(Tensor residual, Tensor branch)
-    {
-        Tensor dropped = branch;
-        if (m_shape.hasHiddenDropout) {
-            dropped = m_graph.apply({.kind = PartialOutput,
-                                     .bytes = m_stream,
-                                     .reads = {branch},
-                                     .keeps = {{DropoutMask, m_rows * m_shape.hidden}}});
-        }
-        return m_graph.apply(
-            {.kind = ResidualStream, .bytes = m_stream, .reads = {residual, dropped}, .passesGradient = true});
-    }
-
-    const RankShape& m_shape;
-    ModuleGraph& m_graph;
-    const std::int64_t m_rows, m_stream;
-};
-
 class GptPipeline
 {
 public:
@@ -134,6 +39,7 @@ public:
         , m_isPlain(isPlain)
         , m_program(program)
         , m_shape(program.shape)
+        , m_habits(GptHabits::of(plan))
     {
     }
 
@@ -198,8 +104,9 @@ private:
         return std::min(bucket, all) * m_shape.element;
     }
 
-    /// Embedding and output layer of a single stage are one matrix.
-    [[nodiscard]] int tiedGradient() const { return m_shape.stages > 1 ? -1 : 0; }
+    [[nodiscard]] bool hasOwnHead() const { return m_shape.stages > 1 || !m_shape.isTied; }
+    /// Tied embedding and output layer of a single stage are one matrix.
+    [[nodiscard]] int tiedGradient() const { return hasOwnHead() ? -1 : 0; }
 
     /// What travels with every micro-batch: the attention mask, which DeepSpeed's pipeline hands on as a tensor of the
     /// model's type beside the logical one.
@@ -207,7 +114,8 @@ private:
     {
         Piece& piece = m_program.pieces[UnitPiece];
         TapeWriter w(piece.tape, m_program.persistents);
-        const std::int64_t mask = m_shape.microBatch * m_shape.sequence * m_shape.sequence;
+        const std::int64_t mask
+            = (m_habits.isNeox ? 1 : m_shape.microBatch) * m_shape.sequence * m_shape.sequence; // one for all samples
         const Tape::Slot slot = w.allocate(PaddingMask, m_isPlain ? mask : 4 * mask);
         w.beginBackward(Tape::input);
         w.free(slot);
@@ -249,14 +157,11 @@ private:
     {
         Piece& piece = m_program.pieces[BlockPiece];
         ModuleGraph graph(m_shape.boundaryBytes(), true);
-        GptModules(m_shape, graph).block(graph.input());
+        GptModules(m_shape, m_habits, graph).block(graph.input());
         ModuleGraph::Options blockOptions = options();
         blockOptions.keepsInput = m_shape.checkpointGroup > 0;
         TapeWriter writer(piece.tape, m_program.persistents);
-        const std::int64_t width = m_shape.heads * m_shape.headDim;
-        const std::int64_t h = m_shape.hidden;
-        piece.parameters
-            = {h, h, 3 * width * h, 3 * width, width * h, h, h, h, m_shape.ffn * h, m_shape.ffn, m_shape.ffn * h, h};
+        piece.parameters = GptModules::blockParameters(m_shape, m_habits);
         graph.write(gathering(blockOptions, piece), writer);
     }
 
@@ -265,7 +170,7 @@ private:
     {
         Piece& piece = m_program.pieces[HeadPiece];
         ModuleGraph graph(m_shape.boundaryBytes(), true);
-        GptModules modules(m_shape, graph);
+        GptModules modules(m_shape, m_habits, graph);
         const Tensor logits
             = modules.linear(modules.norm(graph.input()), Logits, m_shape.hidden, m_shape.vocab, tiedGradient());
         const Tensor softmax = graph.apply({.kind = LogitsSoftmax,
@@ -277,9 +182,9 @@ private:
         headOptions.hasOutput = false;
         headOptions.reduceBuckets = reduceBuckets();
         TapeWriter writer(piece.tape, m_program.persistents);
-        piece.parameters = {m_shape.hidden, m_shape.hidden};
-        if (m_shape.stages > 1) {
-            piece.parameters.push_back(m_shape.vocab * m_shape.hidden); // a copy of the embedding
+        piece.parameters = GptModules::normParameters(m_shape);
+        if (hasOwnHead()) {
+            piece.parameters.push_back(m_shape.vocab * m_shape.hidden); // of its own, or a copy of the embedding
         }
         graph.write(gathering(headOptions, piece), writer);
     }
@@ -319,6 +224,7 @@ private:
     const bool m_isPlain;
     ModelProgram& m_program;
     RankShape& m_shape;
+    const GptHabits m_habits;
 };
 
 Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const RankShape& shape)
@@ -326,10 +232,14 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
     const ModelPlan& model = plan.model;
     const bool isPlain = profile == plainProfile;
     const bool isRecomputed = plan.recompute.enabled.value || !plan.recompute.enabled.isStated();
+    const bool isGated = model.gatedMlp.value;
+    const bool isGrouped = shape.groups != shape.heads;
     for (const auto& [has, what] : {
-             std::pair{model.gatedMlp.value || !model.layerNorm.valueOr(true), "models other than GPT"},
-             std::pair{model.kvHeads.isKnown() && model.kvHeads.value != model.heads.value, "grouped keys and values"},
-             std::pair{!model.tiedEmbeddings.valueOr(true), "an output layer of its own"},
+             std::pair{isPlain && (isGated || !model.layerNorm.valueOr(true) || isGrouped || model.parallelBlock.value),
+                       "models other than GPT"},
+             std::pair{isPlain && !model.tiedEmbeddings.valueOr(true), "an output layer of its own"},
+             std::pair{shape.hasQkNorm, "norms of queries and keys"},
+             std::pair{plan.moe.experts.value > 0, "experts"},
              std::pair{plan.parallel.vpp.value > 1, "interleaved pipelines"},
              std::pair{splitsBackward(plan.parallel.schedule.value), "this pipeline schedule"},
              std::pair{plan.vision.layers.value > 0, "image encoders"},
@@ -343,8 +253,7 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
              std::pair{shape.element != 2, "training in fp32"},
              std::pair{isRecomputed && plan.recompute.granularity.value == Granularity::Selective,
                        "selective recomputation"},
-             std::pair{plan.attention.impl.isKnown() && plan.attention.impl.value.starts_with("flash"),
-                       "flash attention"},
+             std::pair{isPlain && GptHabits::of(plan).hasFlash, "flash attention"},
          }) {
         if (has) {
             return failure(
@@ -370,6 +279,7 @@ Result<void> buildGptPipeline(const TrainingPlan& plan, std::string_view profile
     local.shard.zeroStage = Count(0);
     local.shard.offloadActivations = Flag(false);
     local.recompute.offloadInputs = Flag(false);
+    local.model.parallelBlock = Flag(false);
     RankShape& shape = program.shape;
     if (auto read = readRankShape(local, shape); !read) {
         return read;

@@ -78,6 +78,9 @@ std::string_view profileOf(const TrainingPlan& plan)
     if (framework.empty() || framework == "base-yaml" || isOf("megatron") || isOf("nemo")) {
         return "megatron-te";
     }
+    if (isOf("gpt-neox")) {
+        return "deepspeed-pipeline";
+    }
     if (isOf("torchtitan")) {
         return "torchtitan";
     }
