@@ -34,7 +34,8 @@ GptModules::GptModules(const RankShape& shape, const GptHabits& habits, ModuleGr
     , m_habits(habits)
     , m_graph(moduleGraph)
     , m_rows(shape.tokens())
-    , m_stream(m_rows * shape.hidden * shape.element)
+    , m_local(shape.localTokens())
+    , m_stream(m_local * shape.hidden * shape.element)
     , m_width(shape.heads * shape.headDim)
     , m_keyWidth(shape.groups * shape.headDim)
 {
@@ -87,23 +88,39 @@ Tensor GptModules::norm(Tensor input)
                               .bytes = m_stream,
                               .reads = {input},
                               .saves = {true},
-                              .keeps = {{NormStatistics, m_rows * (m_shape.isRms ? 4 : 8)}},
+                              .keeps = {{NormStatistics, m_local * (m_shape.isRms ? 4 : 8)}},
                               .weight = (m_shape.isRms ? 1 : 2) * m_shape.hidden};
     if (m_shape.isRms && m_habits.isNeox) {
-        op.keeps = {{NormStatistics, 2 * m_rows * m_shape.element}, {NormCopy, m_stream}};
+        op.keeps = {{NormStatistics, 2 * m_local * m_shape.element}, {NormCopy, m_stream}};
     }
     return m_graph.apply(std::move(op));
 }
 
 Tensor GptModules::linear(Tensor input, TensorKind kind, std::int64_t in, std::int64_t out, int shared)
 {
+    const std::int64_t gathered = m_local < m_rows ? m_rows * in * m_shape.element : 0;
     return m_graph.apply({.kind = kind,
                           .bytes = m_rows * out * m_shape.element,
                           .reads = {input},
                           .saves = {true},
+                          .forwardWork = gathered,
+                          .backwardWork = gathered,
                           .weight = in * out,
                           .sharedWeight = shared,
                           .isMatrixProduct = true});
+}
+
+/// Row-parallel: every rank's sum of all tokens, of which this rank gets its part.
+Tensor GptModules::reduced(Tensor input, std::int64_t in)
+{
+    const std::int64_t bytes = m_rows * m_shape.hidden * m_shape.element;
+    const Tensor partial = m_graph.apply({.kind = PartialOutput,
+                                          .bytes = bytes,
+                                          .reads = {input},
+                                          .saves = {true},
+                                          .weight = in * m_shape.hidden,
+                                          .isMatrixProduct = true});
+    return m_local == m_rows ? partial : m_graph.apply({.kind = PartialOutput, .bytes = m_stream, .reads = {partial}});
 }
 
 Tensor GptModules::copied(Tensor packed, TensorKind kind, std::int64_t width)
@@ -144,7 +161,7 @@ Tensor GptModules::attention(Tensor normed)
 {
     const Projected projected = project(normed);
     const Tensor context = m_habits.hasFlash ? flash(projected) : scores(projected);
-    return linear(context, PartialOutput, m_width, m_shape.hidden);
+    return reduced(context, m_width);
 }
 
 Tensor GptModules::scores(const Projected& projected)
@@ -210,7 +227,7 @@ Tensor GptModules::mlp(Tensor normed)
         activated = m_graph.apply(
             {.kind = ActivationOutput, .bytes = bytes, .reads = {activated, fc1}, .saves = {true, true}});
     }
-    return linear(activated, PartialOutput, m_shape.ffn, m_shape.hidden);
+    return reduced(activated, m_shape.ffn);
 }
 
 /// Bias, dropout and residual add are one compiled function: its backward makes the gradient of the branch.
@@ -220,7 +237,7 @@ Tensor GptModules::dropped(Tensor branch)
                                      : m_graph.apply({.kind = PartialOutput,
                                                       .bytes = m_stream,
                                                       .reads = {branch},
-                                                      .keeps = {{DropoutMask, m_rows * m_shape.hidden}}});
+                                                      .keeps = {{DropoutMask, m_local * m_shape.hidden}}});
 }
 
 Tensor GptModules::add(Tensor residual, Tensor branch)

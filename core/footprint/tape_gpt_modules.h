@@ -30,6 +30,8 @@ public:
 
     Tensor block(Tensor input);
     Tensor norm(Tensor input);
+    /// Column-parallel: under sequence parallelism it gathers its input, keeps this rank's part and gathers it again in
+    /// backward.
     Tensor linear(Tensor input, TensorKind kind, std::int64_t in, std::int64_t out, int shared = -1);
 
     /// Elements of each weight of a norm and of a block.
@@ -48,13 +50,16 @@ private:
     Tensor scores(const Projected& projected);
     Tensor flash(Projected projected);
     Tensor mlp(Tensor normed);
+    Tensor reduced(Tensor input, std::int64_t in);
     Tensor dropped(Tensor branch);
     Tensor add(Tensor residual, Tensor branch);
 
     const RankShape& m_shape;
     const GptHabits m_habits;
     ModuleGraph& m_graph;
-    const std::int64_t m_rows, m_stream, m_width, m_keyWidth; ///< tokens; bytes; elements of a token
+    const std::int64_t m_rows, m_local; ///< tokens, and those between tensor-parallel parts
+    const std::int64_t m_stream; ///< bytes
+    const std::int64_t m_width, m_keyWidth; ///< elements of a token
 };
 
 } // namespace headroom

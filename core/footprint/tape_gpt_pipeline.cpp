@@ -126,7 +126,7 @@ private:
     {
         Piece& piece = m_program.pieces[EmbeddingPiece];
         ModuleGraph graph(0, false);
-        const std::int64_t rows = m_shape.tokens();
+        const std::int64_t rows = m_shape.localTokens();
         const std::int64_t bytes = rows * m_shape.hidden * m_shape.element;
         Operation lookup{.kind = ResidualStream, .bytes = bytes, .reads = {graph.input()}};
         lookup.weight = m_shape.vocab * m_shape.hidden;
@@ -243,7 +243,7 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
              std::pair{plan.parallel.vpp.value > 1, "interleaved pipelines"},
              std::pair{splitsBackward(plan.parallel.schedule.value), "this pipeline schedule"},
              std::pair{plan.vision.layers.value > 0, "image encoders"},
-             std::pair{plan.parallel.sp.value, "sequence parallelism"},
+             std::pair{isPlain && plan.parallel.sp.value, "sequence parallelism"},
              std::pair{plan.parallel.cp.value > 1, "context parallelism"},
              std::pair{plan.shard.zeroStage.value > (isPlain                          ? 0
                                                          : plan.parallel.pp.value > 1 ? 1

@@ -72,6 +72,14 @@ void TestMegatronArgs::fields_data()
     row("dropout", "", "model.hidden_dropout", "0.1");
     row("groups need their switch", "--num-query-groups: 2", "model.kv_heads", "");
     row("groups", "--group-query-attention: true\n--num-query-groups: 2", "model.kv_heads", "2");
+    // Megatron-DeepSpeed's own words.
+    row("rmsnorm", "--deepspeed: true\n--normalization: rmsnorm", "model.layer_norm", "false");
+    row("key-value heads", "--deepspeed: true\n--num-key-value-heads: 4", "model.kv_heads", "4");
+    row("key-value heads without DeepSpeed", "--num-key-value-heads: 4", "model.kv_heads", "");
+    row("DeepSpeed's engine", "--deepspeed: true", "implementation.profile", "deepspeed-pipeline");
+    row("flash attention", "--deepspeed: true\n--use-flash-attn-v2: true", "attention.impl", "flash");
+    row("the old switch with DeepSpeed", "--deepspeed: true\n--use-flash-attn: true", "attention.impl", "flash");
+    row("the old switch alone does nothing", "--use-flash-attn: true", "attention.impl", "");
     row("fp32", "", "precision.recipe", "fp32");
     row("bf16", "--bf16: true", "precision.recipe", "megatron-bf16");
     row("bf16: false", "--bf16: false", "precision.recipe", "fp32");

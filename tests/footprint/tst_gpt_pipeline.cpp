@@ -60,6 +60,12 @@ void TestGptPipeline::keptOfABlock_data()
     QTest::newRow("one sample: nothing to reorder")
         << llama + "batch.micro=1 attention.impl=flash"
         << tokens / 2 * ((4 + 4 + 4 + 6 + 2) * hidden + 8 * ffn + 4 * heads + 8);
+    QTest::newRow("over two ranks") << llama + twoSamples + "attention.impl=flash parallel.tp=2"
+                                    << tokens * ((4 + 4 + 3 + 2) * hidden + 4 * ffn + 2 * heads + 8);
+    // The gathered inputs of linear layers are not kept.
+    QTest::newRow("over two ranks, sequence parallel")
+        << llama + twoSamples + "attention.impl=flash parallel.tp=2 parallel.sp=true"
+        << tokens / 2 * ((4 + 4 + 6 + 4) * hidden + 8 * ffn + 4 * heads + 8);
     // Keys and values are repeated for every head.
     QTest::newRow("grouped, Megatron-DeepSpeed, flash") << llama + twoSamples
             + "model.kv_heads=4 attention.impl=flash" << tokens * ((4 + 4 + 6 + 4) * hidden + 8 * ffn + 4 * heads + 8);

@@ -72,6 +72,19 @@ const Choices megatron{
     {"implementation.fused_loss=none", "implementation.fused_loss=native", "implementation.fused_loss=te-inplace"},
 };
 
+/// On DeepSpeed's engine, whose ZeRO stages go up to 1 with a pipeline.
+const Choices deepSpeed{
+    {"framework=gpt-neox", "framework=megatron-args"},
+    {"parallel.tp=1", "parallel.tp=2", "parallel.tp=4 parallel.sp=true"},
+    {"parallel.pp=1", "parallel.pp=2 shard.zero_stage=0", "parallel.pp=4 shard.zero_stage=1"},
+    {"shard.zero_stage=0", "shard.zero_stage=1 parallel.dp=4", "shard.zero_stage=2 parallel.dp=4",
+     "shard.zero_stage=3 parallel.dp=8"},
+    {"recompute.enabled=false", "recompute.enabled=true recompute.granularity=full"},
+    {"attention.impl=flash", "attention.impl=unfused", "model.attn_dropout=0.1 model.hidden_dropout=0.1"},
+    {"precision.recipe=megatron-bf16", "precision.recipe=megatron-fp16"},
+    {"model.parallel_block=false", "model.parallel_block=true", "model.layer_norm=true model.gated_mlp=false"},
+};
+
 const Choices offloaded{
     {"shard.offload_activations=true", "shard.offload_activations=true shard.offload_activation_layers=3",
      "shard.offload_activations=true shard.offload_activation_modules=core_attn,attn_norm,mlp_norm,moe_act",
@@ -169,6 +182,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded} << usual;
     }
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
+    QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed} << usual;
     QTest::newRow("megatron-kwai") << QList<Choices>{models, rebuilt} << ofManySmall;
     QTest::newRow("megatron-kwai, activations on the host")
         << QList<Choices>{models, rebuilt, offloaded} << ofManySmall;
