@@ -87,7 +87,7 @@ std::string_view profileOf(const TrainingPlan& plan)
     if (isOf("torchtune")) {
         return "torchtune";
     }
-    for (const std::string_view own : {"prime-rl", "litgpt", "internevo", "galvatron"}) {
+    for (const std::string_view own : {"prime-rl", "litgpt", "internevo", "galvatron", "nanotron"}) {
         if (isOf(own)) {
             return own;
         }

@@ -52,6 +52,7 @@ struct TorchHabits
 extern const TorchHabits hfEagerHabits, hfSdpaHabits, hfFlashHabits; // tape_hf.cpp
 extern const TorchHabits torchtitanHabits; // tape_torchtitan.cpp
 extern const TorchHabits torchtuneHabits; // tape_torchtune.cpp
-extern const TorchHabits primeRlHabits, litGptHabits, internEvoHabits, galvatronHabits; // tape_torch_others.cpp
+extern const TorchHabits primeRlHabits, litGptHabits, internEvoHabits, galvatronHabits,
+    nanotronHabits; // tape_torch_others.cpp
 
 } // namespace headroom

@@ -41,4 +41,14 @@ const TorchHabits internEvoHabits{.profile = "internevo",
 const TorchHabits galvatronHabits{
     .profile = "galvatron", .repeatsKv = false, .step = StepImplementation::Fused, .supportsTensorParallel = true};
 
+/// models/llama.py, nn/layer_norm.py: q, k and v from one product, the norm of flash-attn's Triton kernel, SwiGLU
+/// without fusion; PyTorch's fused AdamW. Gradients that accumulate in fp32 are counted as they stay
+/// (optim/gradient_accumulator.py).
+const TorchHabits nanotronHabits{.profile = "nanotron",
+                                 .hasPythonNorm = false,
+                                 .repeatsKv = false,
+                                 .packsQkv = true,
+                                 .step = StepImplementation::Fused,
+                                 .supportsTensorParallel = true};
+
 } // namespace headroom

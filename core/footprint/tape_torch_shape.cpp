@@ -279,7 +279,7 @@ const TorchHabits* torchHabits(std::string_view profile)
 {
     for (const TorchHabits* habits :
          {&hfEagerHabits, &hfSdpaHabits, &hfFlashHabits, &torchtitanHabits, &torchtuneHabits, &primeRlHabits,
-          &litGptHabits, &internEvoHabits, &galvatronHabits}) {
+          &litGptHabits, &internEvoHabits, &galvatronHabits, &nanotronHabits}) {
         if (habits->profile == profile) {
             return habits;
         }

@@ -118,7 +118,7 @@ void TestFrameworkConfigs::corpus_data()
         "model.layers=40, model.hidden=5120, model.heads=40, model.ffn=13824, model.gated_mlp=true, "
         "model.vocab=100278, "
         "model.padded_vocab=100352, model.tied_embeddings=false, batch.global=2048, batch.micro=2, batch.seq=4096, "
-        "attention.impl=flash, precision.reduce=fp32");
+        "attention.impl=flash, precision.reduce=fp32, implementation.profile=hf-flash");
     row("primus-yaml__Primus__exp_pretrain.yaml", "megatron-wrappers",
         "batch.micro=1, batch.global=16, batch.seq=4096, parallel.tp=1, parallel.pp=1, parallel.ep=1");
     row("megatron-test-yaml__Megatron-LM__model_config.yaml", "megatron-args",
@@ -329,11 +329,13 @@ void TestFrameworkConfigs::ownTexts_data()
     row("verl", "a.yaml",
         "actor_rollout_ref:\n  actor: {ppo_mini_batch_size: 64, megatron: {tensor_model_parallel_size: 4}}\n"
         "trainer: {nnodes: 2, n_gpus_per_node: 8}\n",
-        "verl", "parallel.tp=4, batch.global=64, parallel.world=16");
+        "verl", "parallel.tp=4, batch.global=64, parallel.world=16, implementation.profile=megatron-te");
     row("llm-foundry", "a.yaml",
         "max_seq_len: 2048\nglobal_train_batch_size: 256\ndevice_train_microbatch_size: auto\n"
         "model: {d_model: 768, n_layers: 12, n_heads: 12}\nfsdp_config: {activation_checkpointing: true}\n",
-        "llm-foundry", "batch.micro=, batch.global=256, model.ffn=3072, recompute.granularity=full, shard.fsdp=true");
+        "llm-foundry",
+        "batch.micro=, batch.global=256, model.ffn=3072, recompute.granularity=full, shard.fsdp=true, "
+        "implementation.profile=hf-flash");
     row("Galvatron's strategy", "a.json",
         "{\"pp_deg\": 2, \"tp_sizes_enc\": \"4,4,4,4\", \"global_bsz\": 64, \"chunks\": 8, \"checkpoint\": "
         "\"0,0,1,1\"}",

@@ -88,6 +88,8 @@ void TestTorchTapes::keeps_data()
     QTest::newRow("latent attention") << latent
                                       << 2.0 * (8 * 2048 + 4) + 8 * 1536 + 4 + 8 * 512 + 4 + 4 * 16 * 192 + 2 * 16 * 256
             + 2 * 16 * 128 + 4 * 16 + 8 * 10944;
+    // Streams and norms' results 4h each, one product of q, k and v 6h beside rotated ones of 4h, the result 2h.
+    QTest::newRow("nanotron") << planOf(llama2, "nanotron") << 20.0 * 4096 + 8.0 * 11008 + 4 * 32 + 2 * 4;
     QTest::newRow("explicit scores") << planOf(llama2, "hf-eager") << 186504.0 + 6.0 * 32 * tokens - 4 * 32;
 
     TrainingPlan frozen = planOf(llama2, "hf-sdpa");

@@ -176,6 +176,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders} << ofManySmall;
         QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders} << ofManySmall;
     }
+    QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines} << usual;
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron} << usual;
         QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;

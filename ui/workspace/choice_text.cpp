@@ -76,6 +76,9 @@ QString plainTitle(const std::string& id)
         {"hf-flash", "Hugging Face flash"},
         {"torchtitan", "torchtitan"},
         {"torchtune", "torchtune"},
+        {"litgpt", "LitGPT"},
+        {"internevo", "InternEvo"},
+        {"galvatron", "Galvatron"},
     };
     for (const auto& row : titles) {
         if (id == row.id) {

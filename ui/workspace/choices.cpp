@@ -24,9 +24,10 @@ constexpr std::array schedules{Schedule::GPipe,       Schedule::OneForwardOneBac
 constexpr std::array<std::string_view, 7> optimizers{"adamw",        "adamw_8bit", "adafactor", "muon",
                                                      "sgd_momentum", "sgd",        "lion"};
 constexpr std::array<std::string_view, 6> shardings{"none", "zero1", "zero2", "zero3", "fsdp", "dist_opt"};
-constexpr std::array<std::string_view, 10> profiles{
+constexpr std::array<std::string_view, 15> profiles{
     "megatron-te", "megatron-local", "megatron-2.4", "megatron-kwai", "deepspeed-pipeline",
-    "hf-eager",    "hf-sdpa",        "hf-flash",     "torchtitan",    "torchtune"};
+    "hf-eager",    "hf-sdpa",        "hf-flash",     "torchtitan",    "torchtune",
+    "prime-rl",    "litgpt",         "internevo",    "galvatron",     "nanotron"};
 constexpr std::string_view customPrecision = "custom";
 
 /// 1F1B of several chunks is interleaved, whatever the field says.
