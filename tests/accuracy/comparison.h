@@ -48,7 +48,7 @@ struct FullestStage
     std::size_t index = 0;
     StageReplay replay;
 };
-/// The stage with the highest peak.
+/// The stage with the highest peak, of those that are measured.
 [[nodiscard]] FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& program);
 /// What the case's counter shows: live blocks, segments of all pools, or the whole device.
 [[nodiscard]] double predictedGib(const FrameworkCase& entry, const StageReplay& replay);

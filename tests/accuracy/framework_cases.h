@@ -20,6 +20,7 @@ struct FrameworkCase
     std::vector<double> stagesGib; ///< peaks of all stages, where published
     double outsideGib = 0.5; ///< context and communicators, part of what nvidia-smi shows
     bool isFirstStep = false; ///< measured before the optimizer had moments
+    bool isLastStage = false; ///< only the last stage's rank logs
     bool isResident = false; ///< its counter was reset after the step: what stays between steps
     TrainingPlan plan;
     std::string_view doubt; ///< why its figure seems to be another setting's, literal; empty: it does not

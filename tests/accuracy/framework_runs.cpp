@@ -64,7 +64,7 @@ FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& progra
         options.allocator.capacity = capacity.value - static_cast<std::int64_t>(entry.outsideGib * bytesPerGib);
     }
     FullestStage fullest;
-    for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    for (std::size_t i = entry.isLastStage ? program.stages.size() - 1 : 0; i < program.stages.size(); ++i) {
         StageReplay other = replayStage(program, program.stages[i], options);
         if (other.peakAllocated > fullest.replay.peakAllocated) {
             fullest = {i, std::move(other)};

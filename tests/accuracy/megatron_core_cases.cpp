@@ -89,8 +89,30 @@ void MegatronCoreReader::readSimuMax()
     set("parallel.cp_comm", "a2a");
 }
 
+/// The recipes, as remembered: src/megatron/bridge/recipes (Moonlight) and scripts/performance (Qwen3, Llama 3) reduce
+/// gradients in bf16, which the default mixed precision does not. Moonlight's moments are bf16; its precision-aware
+/// optimizer still keeps fp32 masters and copies gradients, since mixed_precision.py hands its fp8_recipe, tensorwise
+/// unless stated, to OptimizerConfig, whose __post_init__ then turns the decoupled path off. The performance scripts
+/// take Transformer Engine's loss and balance the router; 8-bit runs store 8-bit parameters. The last rank logs
+/// (Megatron-Bridge issue 3164).
 void MegatronCoreReader::readBridge()
 {
+    m_case.isLastStage = true;
+    set("implementation.loader_mask", "false");
+    if (!text(m_node["model"]["hybrid"]).empty()) {
+        m_case.missing = "layers of several kinds in turn";
+    }
+    set("precision.grads", "bf16");
+    if (contains(words(m_node["precision"]), "fp8 current scaling")) {
+        set("precision.fp8", "tensorwise");
+        set("precision.fp8_params", "true");
+    }
+    if (contains(m_case.id, "moonlight")) {
+        set("precision.opt_m", "bf16");
+        set("precision.opt_v", "bf16");
+    } else {
+        set("implementation.fused_loss", "te-inplace");
+    }
 }
 
 void MegatronCoreReader::readSwift()
