@@ -64,6 +64,7 @@ struct TorchShape
     std::int64_t recomputedLayers = -1; ///< the first so many of a stage; -1: all
     bool checkpointsVision = false;
     bool checkpoints = false, storesSelectively = false, offloadsInputs = false;
+    bool storesAttention = false; ///< the selective policy lists the kernel that runs
     ModuleGraph::Offload offload = ModuleGraph::Offload::None; ///< of what the blocks save
     std::int64_t cublasWorkspace = 0;
 

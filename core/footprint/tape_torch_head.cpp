@@ -219,13 +219,14 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     // Below stage 3 DeepSpeed makes its bucket when the backward begins and drops it once all is reduced
     // (stage_1_and_2.py, backward and independent_gradient_partition_epilogue), however few weights are trained.
     options.reduceBuckets = shape.sharding == TorchSharding::Zero3 ? 0 : shape.bucketBytes();
-    if (shape.habits.keepsLastBlockGathered) {
+    if (shape.gathersHeadAlone) {
+        setTorchGathered(shape, headWeights(shape), options);
+        options.followingBuffer = 0;
+        options.keepsGathered = true;
+    } else if (shape.habits.keepsLastBlockGathered) {
         options.gathered
             = torchGathered(shape, blockWeights(shape, shape.model.moeLayers(shape.model.layers - 1, 1) > 0));
         options.keepsGathered = true;
-    }
-    if (shape.gathersHeadAlone) {
-        options.gathered += torchGathered(shape, headWeights(shape));
     }
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);

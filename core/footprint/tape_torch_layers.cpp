@@ -261,7 +261,7 @@ Tensor TorchModules::fused(Tensor query, Tensor key, Tensor value, std::int64_t 
     op.keeps = {{SoftmaxStatistics, m_shape.tokens * heads * 4}};
     op.backwardWork = queries * 4 + m_shape.tokens * heads * 4 + (isGrouped ? 2 * queries * m_shape.compute : 0);
     const Tensor context = m_graph.apply(std::move(op));
-    if (m_shape.storesSelectively) {
+    if (m_shape.storesAttention) {
         m_graph.store(context);
     }
     return context;

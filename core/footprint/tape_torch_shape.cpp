@@ -31,6 +31,12 @@ bool isRecomputed(const RecomputePlan& recompute)
     return recompute.enabled.value || !recompute.enabled.isStated();
 }
 
+/// And nothing else beside what the policy recomputes anyway.
+bool recomputesAttention(const RecomputePlan& recompute)
+{
+    return recompute.modules.value.size() == 1 && recompute.modules.value.front() == "core_attn";
+}
+
 bool offloadsPart(const ShardPlan& shard)
 {
     return shard.offloadActivationLayers.isKnown() || shard.offloadActivationFraction.valueOr(1) < 1
@@ -54,7 +60,8 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const ModelPlan& model = plan.model;
     const bool isSelective = isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Selective;
-    const bool namesModules = plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty();
+    const bool namesModules = plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty()
+        && !recomputesAttention(plan.recompute);
     const bool isTitan = habits.supportsTensorParallel;
     const std::string& loss = plan.implementation.fusedLoss.value;
     for (const auto& [has, what] : {
@@ -321,9 +328,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);
     shape.loss = lossPath(plan, habits);
     shape.isLossCompiled = plan.implementation.compiledLoss.valueOr(false);
-    // The chunked loss of torchtitan came with groups for embedding and output layer (parallelize_llama.py, 2025).
-    shape.gathersHeadAlone = (shape.loss == LossPath::ChunkedHead && habits.supportsTensorParallel)
-        || (habits.gathersTablesAlone && !shape.model.tied);
+    shape.gathersHeadAlone = plan.implementation.separateTables.valueOr(habits.gathersTablesAlone) && !shape.model.tied;
     shape.keepsLogits = plan.implementation.keepsLogits.valueOr(false);
     shape.lossChunks = std::max<std::int64_t>(plan.implementation.lossChunks.valueOr(8), 1);
     shape.optimizer = optimizerOf(plan);
@@ -335,6 +340,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     if (isRecomputed(plan.recompute)) {
         shape.checkpoints = plan.recompute.granularity.value == Granularity::Full;
         shape.storesSelectively = plan.recompute.granularity.value == Granularity::Selective;
+        shape.storesAttention = shape.storesSelectively && !recomputesAttention(plan.recompute);
         if (plan.recompute.method.value == "block" && plan.recompute.numLayers.isKnown()) {
             shape.recomputedLayers = std::max<std::int64_t>(plan.recompute.numLayers.value, 0);
         }

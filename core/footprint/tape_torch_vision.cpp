@@ -119,7 +119,7 @@ TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower
     shape.rotates = !tower.learnedPositions;
     shape.trainsModel = isTrained;
     shape.adapters = Adapters{};
-    shape.storesSelectively = false;
+    shape.storesSelectively = shape.storesAttention = false;
     shape.checkpoints = language.checkpointsVision && isTrained;
     shape.quantises = shape.unpacksWeights = false;
     return shape;

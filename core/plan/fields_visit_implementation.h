@@ -23,6 +23,7 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.compile", group.compile);
     visit("implementation.compiled_loss", group.compiledLoss);
     visit("implementation.loss_chunks", group.lossChunks);
+    visit("implementation.separate_tables", group.separateTables);
     visit("implementation.keeps_logits", group.keepsLogits);
     visit("implementation.repeat_kv", group.repeatKv);
     visit("implementation.expandable_segments", group.expandableSegments);

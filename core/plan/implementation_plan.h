@@ -23,6 +23,7 @@ struct ImplementationPlan
     Flag compile; ///< torch.compile of the blocks
     Flag compiledLoss; ///< and of the loss
     Count lossChunks; ///< parts that a chunked loss works on one after the other
+    Flag separateTables; ///< embedding and output layer are groups of FSDP, not the root's
     Flag keepsLogits; ///< the training loop still refers to the model's output while backward runs
     Flag expandableSegments; ///< PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
     Flag repeatKv; ///< keys and values are expanded to all heads before attention

@@ -41,10 +41,7 @@ constexpr std::array bars{
     Bar{"Qwen finetune.py (HF + DeepSpeed)", 0.063},
     Bar{"prime-rl", 0.033},
     Bar{"Megatron-DeepSpeed (BigScience)", 0.116},
-    Bar{"torchtitan", 0.03, 0,
-        "the six selective runs of 2024 are within 0.4 %; the three of long context are 4 to 5 % low, the three on "
-        "B200 4 "
-        "to 5 % high, pipelines 11 to 14 % low (docs/accuracy.md)"},
+    Bar{"torchtitan", 0.03},
     Bar{"InternEvo", 0.052},
     Bar{"Hetu-Galvatron", 0.226},
     Bar{"torchtune", 0.015},
@@ -54,7 +51,8 @@ constexpr std::array bars{
     Bar{"Megatron-LM fork (VocabularyParallelism, MLSys 2025 artifact)", 0.026},
     Bar{"ms-swift (transformers backend, DeepSpeed zero3)", 0.046},
     Bar{"Megatron-DeepSpeed 3D", 0.051},
-    Bar{"torchtitan (run for comparison)", 0.03},
+    Bar{"torchtitan (run for comparison)", 0.03, 0,
+        "one run with experts, 3.03 % high, 4 GiB that were not found (docs/accuracy.md)"},
 };
 
 double median(std::vector<double> values)
@@ -189,8 +187,9 @@ bool checkBars(const Report& report)
     fmt::print("\nBars:\n");
     for (const Bar& bar : bars) {
         const Rows rows = rowsOf(report, bar.name);
-        // Medians are published with one decimal.
-        const bool isMet = medianOf(rows) < bar.median + 0.0005 && shareWithin(rows, 0.01) >= bar.within;
+        // As printed, with two decimals.
+        const bool isMet
+            = std::round(1e4 * medianOf(rows)) <= std::round(1e4 * bar.median) && shareWithin(rows, 0.01) >= bar.within;
         isGood &= rows.empty() || isMet || !bar.known.empty();
         fmt::print("  {}: {} runs, median {:.2f} % of {:.2f} %{}{}\n", bar.name, rows.size(), 100 * medianOf(rows),
                    100 * bar.median,

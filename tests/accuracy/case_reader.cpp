@@ -57,12 +57,20 @@ void CaseReader::readTorchtitan()
     const bool isCompiled
         = (contains(m_notes, "compile") || contains(m_case.id, "compile")) && !contains(m_notes, "no compile");
     set("implementation.compile", isCompiled ? "true" : "false");
-    if (contains(version, "main") || contains(m_notes, "loss computed in 8 chunks")) {
+    const bool isOf2025 = contains(version, "e7c0cae"), isChunked = contains(m_notes, "loss computed in 8 chunks");
+    const bool isBeforeGroups = contains(version, "9dec370") || isOf2025;
+    if (isChunked) {
         set("implementation.fused_loss", "chunked");
         set("implementation.loss_chunks", "8");
     }
-    if (isCompiled && (contains(version, "main") || contains(m_notes, "8 chunks") || contains(version, "e7c0cae"))) {
+    set("implementation.separate_tables", isBeforeGroups ? "false" : "true");
+    if (isCompiled && (contains(version, "main") || isChunked || isOf2025)) {
         set("implementation.compiled_loss", "true");
+    }
+    if (contains(text(m_node["source"]), "mxfp8.md")) {
+        // On Blackwell attention is cuDNN's, which the policy did not list before release 0.2.1 of December 2025
+        // (models/attention.py, _init_backend; llama3/infra/parallelize.py, _op_sac_save_list).
+        set("recompute.modules", "core_attn");
     }
 }
 

@@ -185,11 +185,12 @@ std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::
     if (entry.framework == "prime-rl") {
         return primeNotes(entry, size, row);
     }
-    if (entry.framework == "torchtitan" && entry.plan.implementation.fusedLoss.value == "chunked") {
+    if (entry.framework == "torchtitan" && entry.plan.implementation.separateTables.value) {
         const double loss = row.at("parts_bytes").at("logits").get<double>();
-        return {{"the loss, which is over", -loss},
-                {"the output layer's gradient and what its group hands to the reduction", (2 + 4) * size.table},
-                {"the gradient of the last layer's output", size.stream}};
+        const double statistics = 4 * size.tokens * static_cast<double>(size.model.heads);
+        return {{"16-bit logits and their gradient, whole", 4 * size.logits() - loss},
+                {"the last layer's weights, gathered again later", -2 * size.layer()},
+                {"attention's results, which are recomputed", -size.layers * (size.stream + statistics)}};
     }
     if (entry.framework == "LitGPT") {
         return litGptNotes(size);

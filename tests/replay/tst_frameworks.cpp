@@ -43,6 +43,7 @@ const std::map<std::string, double> held{
     {"titan-8b-128g-fsdp-compile", 0.02},
     {"peft-metamath-llama32-3b-full", 0.05},
     {"titan-8b-cp1-seq32768", 0.06},
+    {"titan-8b-b200-bf16", 0.01},
 };
 
 StageReplay replayOf(const TrainingPlan& plan, int steps)
