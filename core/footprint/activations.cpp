@@ -3,6 +3,7 @@
 
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
+#include "plan/objective.h"
 
 #include <cmath>
 #include <string_view>
@@ -183,7 +184,8 @@ void addVision(ActivationModel& result, const TrainingPlan& plan, const VisionTo
         return;
     }
     const Trainable trainable = trainableOf(plan);
-    const double images = real(batchEquation(plan).micro.value_or(1)) * real(tower.images);
+    const double images
+        = real(batchEquation(plan).micro.value_or(1)) * real(sequencesPerSample(plan)) * real(tower.images);
     result.visionTokens = images * real(tower.tokens);
     result.projector = images * projectorBytes(projector, real(tower.tokens), trainable);
     if (!trainable.vision) {
@@ -306,7 +308,7 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
 {
     ActivationModel result;
     const double sequence = real(plan.batch.seq.value);
-    const double samples = real(batchEquation(plan).micro.value_or(1));
+    const double samples = real(batchEquation(plan).micro.value_or(1)) * real(sequencesPerSample(plan));
     const double tokens
         = plan.batch.tokensPerMicrobatch.isKnown() ? real(plan.batch.tokensPerMicrobatch.value) : samples * sequence;
     result.tokens = std::max(tokens, 0.0) / real(split.context);

@@ -2,6 +2,7 @@
 #include "footprint/architecture.h"
 
 #include "plan/batch.h"
+#include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/vocabulary_split.h"
 
@@ -144,6 +145,10 @@ Architecture architectureOf(const TrainingPlan& plan)
     result.layerNorm = model.layerNorm.valueOr(false);
     result.tied = model.tiedEmbeddings.valueOr(true);
     result.vocab = paddedVocabulary(model, positive(plan.parallel.tp));
+    if (const auto labels = classifierLabels(plan)) {
+        result.labels = *labels;
+        result.tied = false;
+    }
     result.positions = model.learnedPositions.valueOr(false) ? size(model.maxPos, size(plan.batch.seq)) : 0;
     result.hiddenDropout = model.hiddenDropout.valueOr(0) > 0;
     result.mtpLayers = size(model.mtpLayers);

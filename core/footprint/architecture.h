@@ -18,6 +18,7 @@ struct Architecture
     std::int64_t ffn = 0;
     std::int64_t gate = 1; ///< G: 2 when the MLP is gated
     std::int64_t vocab = 0; ///< padded for the plan's tensor parallelism
+    std::int64_t labels = 0; ///< of a classifier in the place of the output layer; 0: none
     std::int64_t positions = 0; ///< learned ones
     bool tied = true, qkvBias = false, outBias = false, mlpBias = false, qkNorm = false, layerNorm = false;
     bool hiddenDropout = false;

@@ -5,6 +5,7 @@
 #include "footprint/tape_shape.h"
 #include "footprint/tape_torch.h"
 #include "plan/fields.h"
+#include "plan/objective.h"
 #include "units/number.h"
 
 #include <algorithm>
@@ -172,6 +173,13 @@ std::vector<Row> inputRows()
          HEADROOM_TR("core", "Neither data-parallel size nor number of GPUs given: one replica taken"),
          [](const Case& c) { return isOpen(c, c.plan.parallel.dp) && !c.plan.parallel.world.isKnown(); },
          {{"8"}}},
+        {"objective.reference",
+         "separate",
+         HEADROOM_TR("core", "Reference model not given: a frozen copy of the whole model taken"),
+         [](const Case& c) {
+             return isOpen(c, c.plan.objective.reference) && referenceModel(c.plan) == ReferenceModel::Separate;
+         },
+         {{"none"}}},
         {"precision.recipe",
          "bf16-mixed",
          HEADROOM_TR("core", "Precision not given: 16-bit weights and gradients, fp32 optimizer state taken"),

@@ -3,6 +3,7 @@
 
 #include "footprint/working.h"
 #include "plan/batch.h"
+#include "plan/objective.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -231,6 +232,9 @@ Term activationsTerm(const Page& page)
     std::string numbers = isPacked
         ? number(page.plan.batch.tokensPerMicrobatch.value)
         : fmt::format("{} × {}", number(batchEquation(page.plan).micro.value_or(1)), number(page.plan.batch.seq.value));
+    if (!isPacked && sequencesPerSample(page.plan) > 1) {
+        numbers = fmt::format("{} × {}", number(sequencesPerSample(page.plan)), numbers);
+    }
     numbers += fmt::format(" × {} × {} × {} × 2", number(page.working.model.hidden), number(page.stage.layers.count()),
                            number(k));
     if (context > 1) {

@@ -168,7 +168,8 @@ Term parametersTerm(const ModelProgram& program, const StageProgram& stage, cons
     for (const auto& [index, count] : counts) {
         const Piece& piece = program.pieces[index];
         const std::int64_t each = std::accumulate(piece.parameters.begin(), piece.parameters.end(), std::int64_t{0})
-            + std::accumulate(piece.expertParameters.begin(), piece.expertParameters.end(), std::int64_t{0});
+            + std::accumulate(piece.expertParameters.begin(), piece.expertParameters.end(), std::int64_t{0})
+            + std::accumulate(piece.frozenParameters.begin(), piece.frozenParameters.end(), std::int64_t{0});
         if (each > 0) {
             term.parts.push_back({pieceName(piece.tape, count),
                                   {},

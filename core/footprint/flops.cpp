@@ -146,7 +146,7 @@ LayerFlops expertLayerFlops(const Architecture& model, double keys)
 
 double headFlops(const Architecture& model)
 {
-    return 2 * real(model.hidden) * real(model.vocab);
+    return 2 * real(model.hidden) * real(model.labels > 0 ? model.labels : model.vocab);
 }
 
 double averageKeys(const TrainingPlan& plan)

@@ -327,7 +327,9 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
     }
     result.embedding = embedding.weights();
     PartBuilder head(split.tensor);
-    if (!model.tied) {
+    if (model.labels > 0) {
+        head.table(model.labels, model.hidden); // every rank holds a classifier whole
+    } else if (!model.tied) {
         head.add(table.weights());
     }
     if (model.headBias) {

@@ -2,6 +2,7 @@
 #include "footprint/state.h"
 
 #include "plan/encoder_placement.h"
+#include "plan/objective.h"
 #include "plan/precision.h"
 
 #include <algorithm>
@@ -151,6 +152,7 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     const double first = bytesPerElement(types.optM);
     const double second = bytesPerElement(types.optV);
     StateRecipe recipe;
+    recipe.keepsReference = referenceModel(plan) == ReferenceModel::Separate;
     recipe.parameter = bytesPerElement(types.params);
     const bool hasOtherType = isQuantised(types.params) || types.params == DataType::Fp8;
     recipe.otherParameter = hasOtherType ? bytesPerElement(DataType::Bf16) : recipe.parameter;
@@ -222,6 +224,12 @@ StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, co
     add(weights.experts, trainable.language, expert);
     add(weights.vision, trainable.vision, vision);
     add(weights.projector, trainable.projector, vision);
+    if (recipe.keepsReference) {
+        addFrozen(result, weights.language, recipe, dense);
+        addFrozen(result, weights.experts, recipe, expert);
+        addFrozen(result, weights.vision, recipe, vision);
+        addFrozen(result, weights.projector, recipe, vision);
+    }
     if (trainable.adapters) {
         addAdapters(result, weights.language, recipe, dense);
         addAdapters(result, weights.experts, recipe, expert);

@@ -27,6 +27,7 @@ struct StateRecipe
     double otherMoments = 8; ///< of tables and vectors: Muon leaves them to Adam
     double factored = 0; ///< per row and column: Adafactor
     double adapterMoments = 8;
+    bool keepsReference = false; ///< a frozen copy of the whole model stands beside it
     /// Gradients live in a buffer that is there from the start (theory.md 5.1).
     bool gradientsPersist = false;
 

@@ -251,6 +251,7 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
                        "this ZeRO stage"},
              std::pair{plan.shard.fsdp.value || plan.shard.distOpt.value, "this sharding"},
              std::pair{shape.element != 2, "training in fp32"},
+             std::pair{shape.hasReference || shape.labels > 0, "this objective"},
              std::pair{isRecomputed && plan.recompute.granularity.value == Granularity::Selective,
                        "selective recomputation"},
              std::pair{isPlain && GptHabits::of(plan).hasFlash, "flash attention"},

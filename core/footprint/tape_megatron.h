@@ -36,6 +36,8 @@ public:
     void writeEncoderNorm(Piece& piece) const;
     /// Final norm, output layer and loss. `hasOwnWeight`: not tied, or tied to a copy on another stage.
     void writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWeight) const;
+    /// Final norm and a classifier of every token.
+    void writeClassifier(Piece& piece) const;
     /// The same with multi-token prediction layers in front of it, which also predict. `hasOwnWords`: they need a copy
     /// of the embedding.
     void writePredictingHead(Piece& piece, bool hasOwnWeight, bool hasOwnWords) const;

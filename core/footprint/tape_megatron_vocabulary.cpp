@@ -49,6 +49,47 @@ void MegatronTapes::writeVocabularyShare(Piece& piece) const
     piece.isFrozen = c.isFrozen;
 }
 
+/// A linear layer of Transformer Engine that every rank holds whole and runs on its part of the sequence, whose logits
+/// are then gathered; the loss reads those of some tokens (mcore-bridge 1.6, gpt_model.py). Adapters leave it trained.
+void MegatronTapes::writeClassifier(Piece& piece) const
+{
+    const RankShape& c = m_shape;
+    MegatronOps ops(c, piece.tape, m_persistents);
+    TapeWriter& w = ops.writer;
+    const std::int64_t rows = c.localTokens();
+    ops.declareStream(c.sequence);
+    const MegatronOps::Norm norm = ops.norm(rows, c.hidden, false);
+    ops.gemm();
+    Tape::Slot logits = w.allocate(Logits, rows * c.labels * c.element);
+    if (c.sequenceShards > 1) {
+        const Tape::Slot all = w.allocate(Logits, c.tokens() * c.labels * c.element);
+        w.free(logits);
+        logits = all;
+    }
+
+    w.beginBackward(Tape::none);
+    const Tape::Slot logitsGradient = w.allocate(LogitsGradient, c.tokens() * c.labels * c.element);
+    w.free(logits);
+    ops.gemm();
+    const Tape::Slot gradient = w.allocate(ActivationGradient, ops.streamBytes(rows));
+    if (c.fusesWeightGradients) {
+        ops.placeholder(c.labels, c.hidden);
+    } else {
+        w.free(w.allocate(WeightGradient, c.labels * c.hidden * c.element));
+    }
+    w.free(logitsGradient, norm.output);
+    w.allocateInto(Tape::gradient, ActivationGradient, ops.streamBytes(rows));
+    w.free(gradient, Tape::input);
+    w.freeAll(norm.statistics);
+
+    piece.parameters.clear();
+    addNorm(piece, c, c.hidden);
+    if (c.isFrozen) {
+        piece.frozenParameters.swap(piece.parameters);
+    }
+    piece.parameters.push_back(c.labels * c.hidden);
+}
+
 void MegatronTapes::writeFinalNorm(Piece& piece) const
 {
     const RankShape& c = m_shape;

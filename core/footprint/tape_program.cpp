@@ -161,7 +161,7 @@ private:
             splitPieces();
         }
         for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), EncoderPieces); ++i) {
-            pieces[i].isFrozen = m_shape.isFrozen;
+            pieces[i].isFrozen = m_shape.isFrozen && pieces[i].frozenParameters.empty();
         }
     }
 
@@ -174,7 +174,9 @@ private:
     void writeHead(const MegatronTapes& tapes, Piece& piece) const
     {
         const bool ownsHead = !(m_shape.isTied && isTogether());
-        if (m_shape.predictors > 0) {
+        if (m_shape.labels > 0) {
+            tapes.writeClassifier(piece);
+        } else if (m_shape.predictors > 0) {
             const bool ownsWords = !isTogether();
             tapes.writePredictingHead(piece, ownsHead && !(m_shape.isTied && ownsWords), ownsWords);
         } else {
@@ -322,6 +324,7 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(false);
     for (Piece& piece : program.pieces) {
         piece.expertParameters.clear(); // few profiles have any
+        piece.frozenParameters.clear();
         piece.matrices.clear();
         piece.expertMatrices.clear();
         piece.isFrozen = piece.isOnEveryStage = false;
@@ -351,7 +354,7 @@ std::int64_t parameterCount(const ModelProgram& program, const StageProgram& sta
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
             const Piece& piece = program.pieces[run.piece];
-            for (const auto* tensors : {&piece.parameters, &piece.expertParameters}) {
+            for (const auto* tensors : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
                 count += run.count * std::accumulate(tensors->begin(), tensors->end(), std::int64_t{0});
             }
         }

@@ -15,6 +15,7 @@ struct Piece
     Tape tape;
     std::vector<std::int64_t> parameters; ///< elements of each tensor on this rank, in the order of construction
     std::vector<std::int64_t> expertParameters; ///< after them: those that other replicas share than the rest
+    std::vector<std::int64_t> frozenParameters; ///< beside them: not trained though the piece is
     /// Those of them that are matrices, which Muon orthogonalises: no embedding, no output layer.
     struct Matrix
     {

@@ -6,6 +6,7 @@
 #include "footprint/state.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
+#include "plan/objective.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
@@ -79,6 +80,7 @@ void readModel(const TrainingPlan& plan, std::int64_t tensor, RankShape& shape)
     shape.positions = whole.positions;
     shape.hasLearnedPositions = whole.positions > 0;
     shape.isTied = whole.tied;
+    shape.labels = whole.labels;
     shape.isRms = !whole.layerNorm;
     shape.hasQkNorm = whole.qkNorm;
     shape.hasQkvBias = whole.qkvBias;
@@ -130,7 +132,7 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.encoderCopies = encoderCopies(plan);
     shape.data = dataParallelSize(plan);
     shape.microBatches = microBatchesPerStep(plan);
-    shape.microBatch = atLeastOne(plan.batch.micro);
+    shape.microBatch = sequencesPerMicroBatch(plan);
     shape.fullSequence = plan.batch.seq.value;
     shape.sequence = shape.fullSequence / shape.context;
     shape.decoderSequence = plan.batch.decoderSeq.valueOr(shape.fullSequence) / shape.context;
@@ -324,6 +326,10 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{model.mtpLayers.value > 0
                         && (tower.isPresent() || model.family.value == "bert" || model.family.value == "t5"),
                     "multi-token prediction of this model"},
+          std::pair{classifierLabels(plan).has_value()
+                        && (model.mtpLayers.value > 0 || plan.parallel.vocabSplit.isKnown()
+                            || model.family.value == "bert" || model.family.value == "t5"),
+                    "a classifier on this model"},
           std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
           std::pair{model.parallelBlock.value, "attention and MLP side by side"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
@@ -342,7 +348,7 @@ Result<void> checkKnown(const TrainingPlan& plan)
 bool isComputable(const TrainingPlan& plan)
 {
     const ModelPlan& model = plan.model;
-    const double tokens = static_cast<double>(plan.batch.micro.valueOr(1)) * static_cast<double>(plan.batch.seq.value);
+    const double tokens = static_cast<double>(sequencesPerMicroBatch(plan)) * static_cast<double>(plan.batch.seq.value);
     const double heads = static_cast<double>(model.heads.value);
     const double hidden = static_cast<double>(model.hidden.value);
     const double attention = heads * static_cast<double>(model.headDim.valueOr(1));
@@ -361,7 +367,7 @@ bool isComputable(const TrainingPlan& plan)
 bool isComputable(const TrainingPlan& plan, const VisionTower& tower, const Projector& projector)
 {
     const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-    const double patches = real(atLeastOne(plan.batch.micro)) * real(tower.images) * real(tower.tokens);
+    const double patches = real(sequencesPerMicroBatch(plan)) * real(tower.images) * real(tower.tokens);
     const double merged = real(projector.in) * real(projector.merge) * real(projector.merge);
     const double pixels = 3 * real(tower.temporalPatch) * real(tower.patch) * real(tower.patch);
     const double width = 4 * (real(tower.hidden) + real(tower.ffn)) + real(tower.heads) * real(tower.tokens) + merged
@@ -413,6 +419,7 @@ Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
                                         "DualPipe needs an even number of stages, and micro-batches at least twice as "
                                         "many and in pairs")});
     }
+    shape.hasReference = referenceModel(plan) == ReferenceModel::Separate;
     shape.isFrozen = !trainableOf(plan).language;
     return readSpecialLayers(plan, shape);
 }

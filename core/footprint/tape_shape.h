@@ -73,6 +73,8 @@ struct RankShape
     // Recompute.
     std::int64_t checkpointGroup = 0; ///< layers stored as one input each time; 0: none
     std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
+    bool hasReference = false; ///< a frozen copy of the whole model, in the type of the weights
+    std::int64_t labels = 0; ///< of a classifier in the place of the output layer; 0: none
     bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
     bool recomputesActivation = false; ///< of a dense MLP

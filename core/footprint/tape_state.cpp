@@ -103,8 +103,18 @@ std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
 {
     std::int64_t bytes = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (std::size_t i = 0; piece.isFrozen && i < piece.parameters.size(); ++i) {
-            bytes += count * blockOf(program, piece.parameters[i] * program.shape.element);
+        const auto add = [&](const std::vector<std::int64_t>& tensors) {
+            for (const std::int64_t elements : tensors) {
+                bytes += count * blockOf(program, elements * program.shape.element);
+            }
+        };
+        const int copies = (piece.isFrozen ? 1 : 0) + (program.shape.hasReference ? 1 : 0);
+        for (int i = 0; i < copies; ++i) {
+            add(piece.parameters);
+            add(piece.expertParameters);
+        }
+        for (int i = 0; i < (program.shape.hasReference ? 2 : 1); ++i) {
+            add(piece.frozenParameters);
         }
     });
     return bytes;
@@ -267,11 +277,28 @@ std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const St
 {
     std::vector<std::int64_t> all;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (std::int64_t i = 0; i < count && piece.isFrozen == areFrozen; ++i) {
-            all.insert(all.end(), piece.parameters.begin(), piece.parameters.end());
-            all.insert(all.end(), piece.expertParameters.begin(), piece.expertParameters.end());
+        for (std::int64_t i = 0; i < count; ++i) {
+            if (piece.isFrozen == areFrozen) {
+                all.insert(all.end(), piece.parameters.begin(), piece.parameters.end());
+                all.insert(all.end(), piece.expertParameters.begin(), piece.expertParameters.end());
+            }
+            if (areFrozen) {
+                all.insert(all.end(), piece.frozenParameters.begin(), piece.frozenParameters.end());
+            }
         }
     });
+    return all;
+}
+
+std::vector<std::int64_t> referenceTensors(const ModelProgram& program, const StageProgram& stage)
+{
+    std::vector<std::int64_t> all;
+    for (const bool areFrozen : {true, false}) {
+        if (program.shape.hasReference) {
+            const std::vector<std::int64_t> some = parameterTensors(program, stage, areFrozen);
+            all.insert(all.end(), some.begin(), some.end());
+        }
+    }
     return all;
 }
 

@@ -36,6 +36,8 @@ inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGrou
 /// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
                                                          bool areFrozen = false);
+/// Those of a frozen copy of the model; none without one.
+[[nodiscard]] std::vector<std::int64_t> referenceTensors(const ModelProgram& program, const StageProgram& stage);
 /// Those of one group that are trained.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
                                                          ParameterGroup group);

@@ -8,6 +8,7 @@
 #include "footprint/tape_graph.h"
 #include "footprint/tape_program.h"
 #include "footprint/tape_torch_habits.h"
+#include "plan/objective.h"
 
 #include <cstdint>
 #include <string_view>
@@ -33,6 +34,7 @@ struct TorchShape
     bool hasExplicitScores = false, rotates = true;
     bool trainsImages = false; ///< gradients reach the features of images
     bool reshards = true; ///< gathered weights are dropped after the forward
+    ReferenceModel reference = ReferenceModel::None; ///< whose forward follows the trained model's
     LossPath loss = LossPath::Upcast;
     bool isLossCompiled = false;
     bool keepsLogits = false; ///< the 16-bit logits stay referenced during backward
@@ -74,6 +76,8 @@ struct TorchShape
     }
     /// Of DeepSpeed's bucket for gradients; 0 elsewhere.
     [[nodiscard]] std::int64_t bucketBytes() const;
+    /// Rows of the output layer or of the classifier in its place.
+    [[nodiscard]] std::int64_t outputs() const { return model.labels > 0 ? model.labels : model.vocab / tensor; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// Rows that this rank's experts work on.

@@ -12,6 +12,7 @@ namespace headroom {
 enum class LossPath : std::uint8_t {
     Upcast, ///< logits.float(), then cross entropy
     Sixteen, ///< cross entropy in the compute type, after a shifted copy
+    LogProbabilities, ///< log-softmax of one sequence at a time in the compute type (TRL, selective_log_softmax)
     Compiled, ///< 16-bit logits and their gradient only
     ChunkedLogits, ///< logits of all chunks are kept in 16 bit, one chunk of gradient
     ChunkedVocabulary, ///< logits exist for some tokens and some of the vocabulary at a time, in both directions

@@ -18,8 +18,8 @@ public:
     TorchHead(const TorchShape& shape, ModuleGraph& moduleGraph)
         : m_shape(shape)
         , m_graph(moduleGraph)
-        , m_logits(shape.tokens * shape.model.vocab / shape.tensor)
-        , m_weight(shape.model.vocab / shape.tensor * shape.model.hidden)
+        , m_logits(shape.tokens * shape.outputs())
+        , m_weight(shape.outputs() * shape.model.hidden)
     {
     }
 
@@ -40,6 +40,14 @@ public:
                 = m_graph.apply({.kind = Logits, .bytes = m_logits * m_shape.compute, .reads = {logits(states)}});
             return crossEntropy(shifted, m_shape.compute);
         }
+        case LossPath::LogProbabilities: {
+            const Tensor logSoftmax = m_graph.apply({.kind = LogitsSoftmax,
+                                                     .bytes = m_logits * m_shape.compute,
+                                                     .reads = {product(states)},
+                                                     .savesResult = true,
+                                                     .backwardWork = m_logits * m_shape.compute / m_shape.sequences});
+            return compare(logSoftmax);
+        }
         case LossPath::Compiled:
             return finish({.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {logits(states)}, .saves = {true}});
         case LossPath::ChunkedLogits:
@@ -56,6 +64,16 @@ public:
 private:
     Tensor logits(Tensor states)
     {
+        const Tensor result = product(states);
+        m_graph.keepThroughForward(result); // the loop's own variable, deleted once the loss is there
+        if (m_shape.keepsLogits) {
+            m_graph.hold(result);
+        }
+        return result;
+    }
+
+    Tensor product(Tensor states)
+    {
         Operation op{.kind = Logits, .bytes = m_logits * m_shape.compute, .reads = {states}};
         op.saves = {m_shape.trainsEmbeddings};
         op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
@@ -64,12 +82,34 @@ private:
         if (m_shape.castsWeights) {
             op.keeps = {{WeightCopies, m_weight * m_shape.compute}}; // the autocast cache
         }
-        const Tensor result = m_graph.apply(std::move(op));
-        m_graph.keepThroughForward(result); // the loop's own variable, deleted once the loss is there
-        if (m_shape.keepsLogits) {
-            m_graph.hold(result);
-        }
-        return result;
+        return m_graph.apply(std::move(op));
+    }
+
+    /// Reads what the labels' log-probabilities are taken of; then the reference model's forward runs, without
+    /// gradients, while all that the trained model's backward needs waits.
+    void compare(Tensor logSoftmax)
+    {
+        finish({.kind = LossTerms,
+                .bytes = m_shape.tokens * 8,
+                .reads = {logSoftmax},
+                .saves = {true},
+                .forwardWork = m_shape.reference == ReferenceModel::None ? 0 : std::max(referenceHead(), blockWork())});
+    }
+
+    [[nodiscard]] std::int64_t referenceHead() const
+    {
+        return m_shape.loss == LossPath::LogProbabilities
+            ? m_logits * m_shape.compute + m_logits * m_shape.compute / m_shape.sequences
+            : m_logits * 8; // upcast, and log-softmax of that
+    }
+
+    /// Of a block that keeps nothing: at the product with the gate, beside the stream and what the norm made.
+    [[nodiscard]] std::int64_t blockWork() const
+    {
+        const Architecture& model = m_shape.model;
+        const std::int64_t dense = (1 + model.gate) * model.ffn / m_shape.tensor;
+        const std::int64_t routed = model.topk * ((1 + model.gate) * model.expertFfn + 2 * model.hidden);
+        return m_shape.tokens * m_shape.compute * (2 * model.hidden + std::max(dense, routed));
     }
 
     void finish(Operation op) { m_graph.apply(std::move(op)); }
@@ -79,7 +119,7 @@ private:
     {
         const Tensor logSoftmax = m_graph.apply(
             {.kind = LogitsSoftmax, .bytes = m_logits * element, .reads = {input}, .savesResult = true});
-        finish({.kind = LossTerms, .bytes = m_shape.tokens * 8, .reads = {logSoftmax}, .saves = {true}});
+        compare(logSoftmax);
     }
 
     /// The logits of every chunk are tensors of their own and stay; backward makes the gradient of one chunk at a time,
@@ -194,7 +234,7 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     options.keepsInput
         = imageBytes > 0 && (shape.encoderStages > 0 || shape.encoderCopies > 1); // the schedule frees it
     if (options.gradients.kind == GradientRule::Kind::Reduce && trains && isRoot) {
-        options.foundGradient = shape.model.vocab / shape.tensor * shape.model.hidden;
+        options.foundGradient = shape.outputs() * shape.model.hidden;
     }
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);

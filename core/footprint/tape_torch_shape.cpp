@@ -3,6 +3,7 @@
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
+#include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
@@ -176,6 +177,10 @@ LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
     if (name == "chunked") {
         return habits.chunkedLoss;
     }
+    // LLaMA-Factory's trainers upcast all logits first (train/dpo/trainer.py, concatenated_forward).
+    if (takesLogProbabilities(plan) && plan.framework.value != "llama-factory") {
+        return LossPath::LogProbabilities;
+    }
     return plan.implementation.compiledLoss.valueOr(false) ? LossPath::Compiled : habits.loss;
 }
 
@@ -306,8 +311,9 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.habits = habits;
     shape.model = architectureOf(plan);
     const std::int64_t context = atLeastOne(plan.parallel.cp);
-    shape.sequences = atLeastOne(plan.batch.micro);
-    shape.tokens = atLeastOne(plan.batch.micro) * plan.batch.seq.value / context;
+    shape.sequences = sequencesPerMicroBatch(plan);
+    shape.tokens = shape.sequences * plan.batch.seq.value / context;
+    shape.reference = referenceModel(plan);
     shape.keys = plan.batch.seq.value;
     shape.tensor = atLeastOne(plan.parallel.tp);
     shape.sequenceShards = plan.parallel.sp.value ? shape.tensor : 1;

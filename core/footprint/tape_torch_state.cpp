@@ -82,6 +82,10 @@ private:
         if (part.keepsOriginal && !isAdapter) {
             addParameter(elements * frozen);
         }
+        if (m_shape.reference == ReferenceModel::Separate && !isAdapter && !m_shape.offloadsParameters) {
+            add(m_tensors.resident, ReferenceParameters,
+                elements * frozen / static_cast<double>(m_shape.gathers() ? m_shards : 1));
+        }
         if (trains) {
             addTrained(tensor, elements);
         }

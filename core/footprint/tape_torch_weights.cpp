@@ -134,7 +134,7 @@ TorchWeights headWeights(const TorchShape& shape)
         weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.hidden});
     }
     if (!shape.model.tied) {
-        weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.vocab / shape.tensor, shape.model.hidden});
+        weights.tensors.push_back({TorchWeights::Kind::Table, shape.outputs(), shape.model.hidden});
     }
     if (shape.model.headBias) {
         weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.vocab / shape.tensor});

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, tensorKindCount> names{
     HEADROOM_TR("core", "parameters"),
+    HEADROOM_TR("core", "reference model"),
     HEADROOM_TR("core", "gradients"),
     HEADROOM_TR("core", "fp32 main gradients"),
     HEADROOM_TR("core", "master weights"),

@@ -11,6 +11,7 @@ namespace headroom {
 /// What a storage holds, in stacking order of the components: which tensors fill the peak.
 enum class TensorKind : std::uint8_t {
     Parameters,
+    ReferenceParameters, ///< of a frozen copy of the model
     Gradients,
     MainGradients, ///< fp32 copies that a 16-bit gradient buffer needs in the step
     Master,
@@ -91,13 +92,13 @@ inline constexpr int tensorKindCount = static_cast<int>(TensorKind::ReduceBuffer
 [[nodiscard]] constexpr Component componentOf(TensorKind kind)
 {
     using enum TensorKind;
-    return kind <= Parameters   ? Component::Parameters
-        : kind <= MainGradients ? Component::Gradients
-        : kind <= Moments       ? Component::OptimizerState
-        : kind <= HeadStates    ? Component::Activations
-        : kind <= LossTerms     ? Component::Logits
-        : kind <= Cast          ? Component::WorkingSet
-                                : Component::Buffers;
+    return kind <= ReferenceParameters ? Component::Parameters
+        : kind <= MainGradients        ? Component::Gradients
+        : kind <= Moments              ? Component::OptimizerState
+        : kind <= HeadStates           ? Component::Activations
+        : kind <= LossTerms            ? Component::Logits
+        : kind <= Cast                 ? Component::WorkingSet
+                                       : Component::Buffers;
 }
 [[nodiscard]] std::string_view nameOf(TensorKind kind); ///< "norm output"
 

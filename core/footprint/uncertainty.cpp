@@ -5,6 +5,7 @@
 #include "footprint/tape_shape.h"
 #include "footprint/tape_torch.h"
 #include "footprint/working.h"
+#include "plan/objective.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -120,7 +121,7 @@ public:
     /// The recipe forgets the logits: two bytes and four of each while the loss is computed (theory.md 3.5).
     void addForgottenLogits()
     {
-        if (m_footprint.engine != Engine::Textbook) {
+        if (m_footprint.engine != Engine::Textbook || classifierLabels(m_plan)) {
             return;
         }
         const Working working = workingOf(m_plan, {});

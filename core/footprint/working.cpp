@@ -2,6 +2,7 @@
 #include "footprint/working.h"
 
 #include "plan/batch.h"
+#include "plan/objective.h"
 #include "plan/vocabulary_split.h"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ double imageShare(const TrainingPlan& plan, const Working& working)
         return 1;
     }
     const double images = static_cast<double>(batchEquation(plan).micro.value_or(1))
+        * static_cast<double>(sequencesPerSample(plan))
         * static_cast<double>(std::max<std::int64_t>(working.tower.images, 1));
     return std::ceil(images / static_cast<double>(copies)) / images;
 }
@@ -72,8 +74,8 @@ void placeEncoder(const TrainingPlan& plan, Working& working)
     if (working.encoder == EncoderPlacement::OwnStages) {
         constexpr double bytesPerValue = 2;
         working.imageFeatures = bytesPerValue * static_cast<double>(batchEquation(plan).micro.value_or(1))
-            * static_cast<double>(working.tower.images) * static_cast<double>(working.projector.tokens)
-            * static_cast<double>(working.model.hidden);
+            * static_cast<double>(sequencesPerSample(plan)) * static_cast<double>(working.tower.images)
+            * static_cast<double>(working.projector.tokens) * static_cast<double>(working.model.hidden);
     }
 }
 

@@ -19,6 +19,7 @@ template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& vis
     visitProjector(plan.projector, visit);
     visitFrozen(plan.frozen, visit);
     visitBatch(plan.batch, visit);
+    visitObjective(plan.objective, visit);
     visitParallel(plan.parallel, visit);
     visitShard(plan.shard, visit);
     visitPrecision(plan.precision, visit);

@@ -17,6 +17,14 @@ template <class Group, class Visitor> void visitBatch(Group& group, Visitor&& vi
     visit("batch.packing", group.packing);
 }
 
+template <class Group, class Visitor> void visitObjective(Group& group, Visitor&& visit)
+{
+    visit("objective.type", group.type);
+    visit("objective.reference", group.reference);
+    visit("objective.head", group.head);
+    visit("objective.labels", group.labels);
+}
+
 template <class Group, class Visitor> void visitParallel(Group& group, Visitor&& visit)
 {
     visit("parallel.world", group.world);

@@ -17,6 +17,15 @@ struct BatchPlan
     Flag packing{false};
 };
 
+/// What the run learns, and from what (see objective.h).
+struct ObjectivePlan
+{
+    Name type; ///< pretrain, sft, dpo, kto, orpo, simpo, cpo, rm, ppo, grpo; the next token when not given
+    Name reference; ///< none, separate (a frozen copy), adapters_off (the same model without its adapters)
+    Name head; ///< lm (the default), classifier
+    Count labels; ///< of a classifier
+};
+
 struct ParallelPlan
 {
     Count world, dp;

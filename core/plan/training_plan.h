@@ -27,6 +27,7 @@ struct TrainingPlan
     ProjectorPlan projector;
     FrozenPlan frozen;
     BatchPlan batch;
+    ObjectivePlan objective;
     ParallelPlan parallel;
     ShardPlan shard;
     PrecisionPlan precision;

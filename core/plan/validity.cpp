@@ -4,12 +4,14 @@
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/fields.h"
+#include "plan/objective.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
 #include "units/number.h"
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace headroom {
 
@@ -24,7 +26,7 @@ struct Limit
 };
 
 constexpr std::int64_t million = 1'000'000;
-constexpr std::array<Limit, 39> limits{{
+constexpr std::array<Limit, 40> limits{{
     {"model.layers", 1, 100'000},
     {"model.hidden", 1, 16 * million},
     {"model.ffn", 1, 64 * million},
@@ -50,6 +52,7 @@ constexpr std::array<Limit, 39> limits{{
     {"batch.accum", 1, 100 * million},
     {"batch.global", 1, 1000 * million},
     {"batch.seq", 1, 1000 * million},
+    {"objective.labels", 1, 1000 * million},
     {"parallel.world", 1, 10 * million},
     {"parallel.dp", 1, 10 * million},
     {"parallel.tp", 1, 100'000},
@@ -176,6 +179,21 @@ public:
         }
     }
 
+    void checkObjective()
+    {
+        const ObjectivePlan& objective = m_plan.objective;
+        for (const auto& [field, knows, words] : {
+                 std::tuple{&objective.type, &isObjective, "pretrain, sft, dpo, kto, orpo, simpo, cpo, rm, ppo, grpo"},
+                 std::tuple{&objective.reference, &isReference, "none, separate, adapters_off"},
+                 std::tuple{&objective.head, &isHead, "lm, classifier"},
+             }) {
+            if (field->isKnown() && !knows(field->value)) {
+                add(Severity::Error, field->origin,
+                    Text{HEADROOM_TR("core", "%1 is none of these: %2"), {field->value, words}});
+            }
+        }
+    }
+
     /// An encoder on stages of its own lengthens the pipeline; how the other schedules would do that is nobody's
     /// custom.
     void checkEncoder()
@@ -287,6 +305,7 @@ public:
             checkModel();
             checkParallel();
             checkEncoder();
+            checkObjective();
             checkInterleaving();
             checkDualPipe();
         }

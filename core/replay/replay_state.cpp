@@ -39,6 +39,9 @@ void ReplayReader::constructMegatron()
             free(tensor);
         }
     }
+    for (const std::int64_t elements : referenceTensors(m_program, m_stage)) {
+        static_cast<void>(allocate(TensorKind::ReferenceParameters, elements * shape.element));
+    }
     if (shape.master > 0) {
         for (const std::int64_t elements : m_optimizerTensors) {
             Handle cast = allocate(TensorKind::Cast, elements * shape.element);

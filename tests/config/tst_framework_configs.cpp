@@ -224,6 +224,29 @@ void TestFrameworkConfigs::ownTexts_data()
     row("LLaMA-Factory's switch", "a.yaml",
         "stage: sft\nfinetuning_type: lora\ntemplate: x\ndisable_gradient_checkpointing: true\n", "llama-factory",
         "recompute.enabled=false, lora.rank=8, batch.micro=8, frozen.vision=true");
+    row("LLaMA-Factory's pairs", "a.yaml", "stage: dpo\nfinetuning_type: full\ntemplate: x\n", "llama-factory",
+        "objective.type=dpo, objective.reference=");
+    row("LLaMA-Factory's pairs alone", "a.yaml", "stage: dpo\nfinetuning_type: full\ntemplate: x\npref_loss: orpo\n",
+        "llama-factory", "objective.type=dpo, objective.reference=none");
+    row("LLaMA-Factory's rewards", "a.yaml", "stage: rm\nfinetuning_type: full\ntemplate: x\n", "llama-factory",
+        "objective.type=rm, objective.head=lm");
+    row("TRL's pairs", "a.yaml",
+        "per_device_train_batch_size: 2\nbeta: 0.01\nloss_type: sigmoid\nprecompute_ref_log_probs: true\n",
+        "hf-trainer", "objective.type=dpo, objective.reference=none");
+    row("TRL's script", "a.sh",
+        "torchrun --nproc_per_node 8 examples/scripts/dpo.py --model_name_or_path x --per_device_train_batch_size 4\n",
+        "hf-trainer", "objective.type=dpo");
+    row("Axolotl's pairs", "a.yaml", "base_model: a\nmicro_batch_size: 2\nbatch_size: 8\nrl: ipo\n", "axolotl",
+        "objective.type=dpo");
+    row("ms-swift's unpaired preferences", "a.sh",
+        "NPROC_PER_NODE=4 megatron rlhf --rlhf_type kto --micro_batch_size 1 --global_batch_size 4 --max_length 8192 "
+        "\\\n"
+        "  --packing true\n",
+        "ms-swift", "objective.type=kto, batch.packing=true");
+    row("ms-swift's classifier", "a.sh",
+        "megatron sft --task_type seq_cls --num_labels 3 --micro_batch_size 1 --global_batch_size 4 --max_length "
+        "8192\n",
+        "ms-swift", "objective.head=classifier, objective.labels=3");
     row("LitGPT's adapters", "a.yaml", "checkpoint_dir: x\nout_dir: y\ntrain: {micro_batch_size: 1}\nlora_r: 8\n",
         "litgpt", "lora.rank=8, lora.targets=q_proj, v_proj");
     row("LitGPT's adapters on the attention", "a.yaml",

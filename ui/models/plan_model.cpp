@@ -29,6 +29,7 @@ QString groupTitle(const QString& id)
         {"projector", QT_TRANSLATE_NOOP("headroom::PlanModel", "Projector")},
         {"frozen", QT_TRANSLATE_NOOP("headroom::PlanModel", "Frozen")},
         {"batch", QT_TRANSLATE_NOOP("headroom::PlanModel", "Batch")},
+        {"objective", QT_TRANSLATE_NOOP("headroom::PlanModel", "Objective")},
         {"parallel", QT_TRANSLATE_NOOP("headroom::PlanModel", "Parallelism")},
         {"shard", QT_TRANSLATE_NOOP("headroom::PlanModel", "Sharding and offload")},
         {"precision", QT_TRANSLATE_NOOP("headroom::PlanModel", "Precision")},

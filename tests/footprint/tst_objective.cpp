@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/estimate.h"
+#include "footprint/tape_state.h"
+#include "footprint/tape_torch.h"
+#include "plan/objective.h"
+#include "plans.h"
+#include "programs.h"
+
+#include <QtTest>
+
+#include <numeric>
+
+using namespace headroom;
+using headroom::test::planOf;
+using headroom::test::programOf;
+
+/// What preferences and classes change: pairs of sequences, a frozen copy of the model, the output layer.
+class ObjectiveTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void means_data();
+    void means();
+    void refusesOtherWords();
+    void copiesTheModel_data();
+    void copiesTheModel();
+    void pairsAreTwiceTheBatch_data();
+    void pairsAreTwiceTheBatch();
+    void referenceRunsBesideLogProbabilities();
+    void classifies();
+};
+
+namespace {
+
+TrainingPlan small(test::FieldTexts more = {})
+{
+    return planOf(more,
+                  planOf({{"model.layers", "4"},
+                          {"model.hidden", "1024"},
+                          {"model.heads", "16"},
+                          {"model.ffn", "4096"},
+                          {"model.vocab", "32000"},
+                          {"model.tied_embeddings", "false"},
+                          {"batch.seq", "128"},
+                          {"batch.micro", "1"}}));
+}
+
+constexpr std::int64_t h = 1024, layers = 4, vocab = 32'000, sequence = 128;
+/// 4h² of attention and 8h² of the MLP in each layer, embedding and output layer, two norms a layer and the last one.
+constexpr std::int64_t parameters = layers * 12 * h * h + 2 * vocab * h + 9 * h;
+
+std::int64_t residentOf(const ModelProgram& program)
+{
+    std::int64_t bytes = 0;
+    for (const Tape::Event& tensor : program.stages[0].tensors.resident) {
+        bytes += tensor.bytes;
+    }
+    return bytes;
+}
+
+/// Highest level of the forward of the last piece, the head.
+std::int64_t headPeak(const ModelProgram& program)
+{
+    std::int64_t level = 0, highest = 0;
+    for (const Tape::Event& event : program.pieces[program.stages[0].chunks[0].runs.back().piece].tape.forward) {
+        level += event.op == Tape::Op::Allocate ? event.bytes : event.op == Tape::Op::Free ? -event.bytes : 0;
+        highest = std::max(highest, level);
+    }
+    return highest;
+}
+
+} // namespace
+
+void ObjectiveTest::means_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("sequences");
+    QTest::addColumn<int>("reference");
+    QTest::addColumn<qint64>("labels");
+    const auto row
+        = [](const char* name, test::FieldTexts fields, qint64 sequences, ReferenceModel reference, qint64 labels) {
+              QTest::newRow(name) << planOf(fields, planOf({{"batch.micro", "3"}})) << sequences
+                                  << static_cast<int>(reference) << labels;
+          };
+    using enum ReferenceModel;
+    row("next token", {}, 3, None, 0);
+    row("DPO", {{"objective.type", "dpo"}}, 6, Separate, 0);
+    row("DPO with adapters", {{"objective.type", "dpo"}, {"lora.rank", "8"}}, 6, AdaptersOff, 0);
+    row("DPO with adapters and another reference",
+        {{"objective.type", "dpo"}, {"lora.rank", "8"}, {"objective.reference", "separate"}}, 6, Separate, 0);
+    row("DPO without one", {{"objective.type", "dpo"}, {"objective.reference", "none"}}, 6, None, 0);
+    row("packed pairs", {{"objective.type", "dpo"}, {"batch.packing", "true"}}, 3, Separate, 0);
+    row("KTO has single samples", {{"objective.type", "kto"}}, 3, Separate, 0);
+    row("ORPO compares with nothing", {{"objective.type", "orpo"}}, 6, None, 0);
+    row("reward", {{"objective.type", "rm"}}, 6, None, 1);
+    row("classes", {{"objective.head", "classifier"}, {"objective.labels", "265"}}, 3, None, 265);
+}
+
+void ObjectiveTest::means()
+{
+    QFETCH(TrainingPlan, plan);
+    QTEST(qint64{sequencesPerMicroBatch(plan)}, "sequences");
+    QTEST(static_cast<int>(referenceModel(plan)), "reference");
+    QTEST(qint64{classifierLabels(plan).value_or(0)}, "labels");
+}
+
+void ObjectiveTest::refusesOtherWords()
+{
+    Footprint footprint;
+    const auto done = estimate(small({{"objective.type", "dop"}}), {}, footprint);
+    QVERIFY(!done);
+    QVERIFY(done.error().english().find("dop is none of these: pretrain, sft, dpo") != std::string::npos);
+}
+
+void ObjectiveTest::copiesTheModel_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("bytes");
+    QTest::newRow("Megatron") << small({{"precision.recipe", "megatron-bf16"}}) << qint64{2 * parameters};
+    QTest::newRow("Megatron, distributed optimizer")
+        << small({{"precision.recipe", "megatron-bf16"}, {"shard.dist_opt", "true"}, {"parallel.dp", "4"}})
+        << qint64{2 * parameters};
+    QTest::newRow("one GPU") << small({{"implementation.profile", "hf-sdpa"}, {"precision.recipe", "bf16-pure"}})
+                             << qint64{2 * parameters};
+    QTest::newRow("ZeRO-2 keeps it whole")
+        << small({{"implementation.profile", "hf-sdpa"}, {"shard.zero_stage", "2"}, {"parallel.dp", "4"}})
+        << qint64{2 * parameters};
+    QTest::newRow("ZeRO-3 shards it") << small(
+        {{"implementation.profile", "hf-sdpa"}, {"shard.zero_stage", "3"}, {"parallel.dp", "4"}})
+                                      << qint64{2 * parameters / 4};
+}
+
+/// In the tapes and by the recipe.
+void ObjectiveTest::copiesTheModel()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, bytes);
+    const TrainingPlan alone = planOf({{"objective.type", "dpo"}, {"objective.reference", "none"}}, plan);
+    const TrainingPlan compared = planOf({{"objective.type", "dpo"}}, plan);
+    const ModelProgram without = programOf(alone), with = programOf(compared);
+    const qint64 added = without.hasOwnState
+        ? residentOf(with) - residentOf(without)
+        : stageState(with, with.stages[0]).parameters - stageState(without, without.stages[0]).parameters;
+    QCOMPARE(added, bytes);
+    Footprint first, second;
+    QVERIFY(estimate(alone, {}, first) && estimate(compared, {}, second));
+    QCOMPARE((second.stages[0].steadyAllocated - first.stages[0].steadyAllocated).value, bytes);
+}
+
+void ObjectiveTest::pairsAreTwiceTheBatch_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::newRow("Megatron") << small({{"precision.recipe", "megatron-bf16"}});
+    QTest::newRow("SDPA") << small({{"implementation.profile", "hf-sdpa"}, {"precision.recipe", "bf16-pure"}});
+}
+
+/// A block's forward with one pair allocates what it does with two sequences.
+void ObjectiveTest::pairsAreTwiceTheBatch()
+{
+    QFETCH(TrainingPlan, plan);
+    const ModelProgram pair = programOf(planOf({{"objective.type", "dpo"}}, plan));
+    const ModelProgram two = programOf(planOf({{"batch.micro", "2"}}, plan));
+    const ModelProgram one = programOf(plan);
+    const auto block = [](const ModelProgram& program) {
+        const auto& saved = program.pieces[program.stages[0].chunks[0].runs[1].piece].tape.saved;
+        return std::accumulate(saved.begin(), saved.end(), std::int64_t{0},
+                               [](std::int64_t sum, const Tape::Event& event) { return sum + event.bytes; });
+    };
+    QVERIFY(block(one) < block(two));
+    QCOMPARE(block(pair), block(two));
+}
+
+/// With E logits of a pair: 2E and their log-softmax, 2E, then the reference's 2E and one sequence's log-softmax beside
+/// the 2E that stay: 2E/2 more, and the loss's own terms, a few bytes a token.
+void ObjectiveTest::referenceRunsBesideLogProbabilities()
+{
+    const TrainingPlan plan = small({{"implementation.profile", "hf-sdpa"},
+                                     {"precision.recipe", "bf16-pure"},
+                                     {"model.gated_mlp", "true"},
+                                     {"objective.type", "dpo"},
+                                     {"objective.reference", "none"}});
+    const std::int64_t alone = headPeak(programOf(plan));
+    const std::int64_t compared = headPeak(programOf(planOf({{"objective.reference", "separate"}}, plan)));
+    const std::int64_t logits = 2 * sequence * vocab;
+    QVERIFY(alone >= 4 * logits && alone < 4 * logits + 8 * 2 * sequence * h);
+    QVERIFY(compared - alone >= logits && compared - alone <= logits + 2 * sequence * 16);
+}
+
+/// Every rank holds the classifier whole, and there are no logits over the vocabulary.
+void ObjectiveTest::classifies()
+{
+    constexpr std::int64_t labels = 265;
+    for (const char* profile : {"megatron-te", "hf-sdpa"}) {
+        const ModelProgram program = programOf(small(
+            {{"implementation.profile", profile}, {"objective.head", "classifier"}, {"objective.labels", "265"}}));
+        QCOMPARE(parameterCount(program, program.stages[0]), parameters - vocab * h + labels * h);
+        QVERIFY(headPeak(program) < 2 * sequence * vocab);
+    }
+    Footprint footprint;
+    QVERIFY(estimate(small({{"objective.head", "classifier"}, {"objective.labels", "265"}}), {}, footprint));
+    QCOMPARE(footprint.stages[0].parameters, parameters - vocab * h + labels * h);
+}
+
+QTEST_APPLESS_MAIN(ObjectiveTest)
+#include "tst_objective.moc"
