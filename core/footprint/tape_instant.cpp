@@ -216,14 +216,16 @@ private:
         }
     }
 
-    /// The first step makes the moments: where activations were, and what does not fit there in segments of their own.
+    /// The first step makes the moments, and fp32 copies of gradients before them: where activations were, and what
+    /// does not fit there in segments of their own.
     void addMomentRests()
     {
         if (m_state.momentRests == 0) {
             return;
         }
         const std::int64_t cached = *std::max_element(m_phasePeaks.begin(), m_phasePeaks.end()) - m_now;
-        const double fresh = 1 - static_cast<double>(cached) / static_cast<double>(m_state.moments);
+        const double fresh
+            = 1 - static_cast<double>(cached) / static_cast<double>(m_state.mainGradients + m_state.moments);
         const auto rests = static_cast<std::int64_t>(static_cast<double>(m_state.momentRests) * std::max(fresh, 0.0));
         m_now += rests;
         for (std::int64_t& peak : m_phasePeaks) {

@@ -43,9 +43,9 @@ Tape::Slot MegatronAttention::forward()
     prepare(projected);
     Core result = core();
     if (m_shape.recomputesAttention) {
-        // Only what core attention reads survives.
+        // Only what core attention reads survives; its result goes on to the projection.
         for (const Tape::Slot slot : result.saved) {
-            if (!m_inputs.contains(slot)) {
+            if (!m_inputs.contains(slot) && slot != result.context) {
                 m_writer.free(slot);
             }
         }
@@ -281,8 +281,10 @@ void MegatronAttention::backward()
     SlotList saved = m_saved;
     if (m_shape.recomputesAttention) {
         const Core again = core();
-        m_writer.free(again.context);
         saved = again.saved;
+        if (!saved.contains(again.context)) {
+            m_writer.free(again.context);
+        }
         for (const Tape::Slot slot : m_inputs) {
             if (!saved.contains(slot)) {
                 saved.add(slot);

@@ -164,6 +164,10 @@ void TestTape::endsWhereItBegan_data()
         }
     }
     QTest::newRow("fp8") << llama({{"precision.fp8", "tensorwise"}});
+    QTest::newRow("fp8, recomputed attention") << llama({{"precision.fp8", "tensorwise"},
+                                                         {"recompute.enabled", "true"},
+                                                         {"recompute.granularity", "selective"},
+                                                         {"recompute.modules", "core_attn"}});
     QTest::newRow("encoder-decoder") << llama({{"model.decoder_layers", "32"}, {"batch.decoder_seq", "1024"}});
 }
 
