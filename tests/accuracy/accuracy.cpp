@@ -136,6 +136,12 @@ void printNotComputed(const Report& report)
             fmt::print("    {}\n", name);
         }
     }
+    fmt::print("\n{} runs of cases.yaml are those of megatron_ci.json, with the same figures.\n", report.countedThere);
+    fmt::print("Of {} runs that ended out of memory {} are estimated not to fit{}\n", report.ranOut,
+               report.ranOut - report.estimatedToFit.size(), report.estimatedToFit.empty() ? "." : ", and to fit:");
+    for (const std::string& name : report.estimatedToFit) {
+        fmt::print("    {}\n", name);
+    }
 }
 
 /// Runs predicted from another one of their group, with and without what that one's measurement tells.

@@ -18,8 +18,13 @@ void printBreakdown(const FrameworkCase& entry, const FullestStage& fullest)
 {
     const StageReplay& replay = fullest.replay;
     const double predicted = predictedGib(entry, replay);
-    fmt::print("{} ({}): measured {:.3f} ({}), predicted {:.3f}, {:+.2f} %\n", entry.id, entry.framework,
-               entry.measuredGib, entry.metric, predicted, 100 * (predicted / entry.measuredGib - 1));
+    const bool hasFigure = entry.measuredGib > 0;
+    fmt::print("{} ({}): {}, predicted {:.3f}{}\n", entry.id, entry.framework,
+               hasFigure ? fmt::format("measured {:.3f} ({})", entry.measuredGib, entry.metric) : "ran out of memory",
+               predicted,
+               hasFigure                  ? fmt::format(", {:+.2f} %", 100 * (predicted / entry.measuredGib - 1))
+                   : replay.isOutOfMemory ? " before running out as well"
+                                          : "");
     fmt::print("  stage {}, {}: allocated {:.3f}, reserved {:.3f}, resident {:.3f}", fullest.index,
                phaseName(replay.peakPhase), replay.peakAllocated.gib(), replay.peakReserved.gib(),
                replay.steadyAllocated.gib());

@@ -139,8 +139,8 @@ void CaseFields::readBatchAndParallel()
         set("shard.offload_params", "true");
     }
     const std::string gpu = text(m_node["gpu"]);
-    for (const auto& [word, gib] : {std::pair{"32GB", 32}, std::pair{"40GB", 40}, std::pair{"80GB", 80},
-                                    std::pair{"96GB", 96}, std::pair{"141GB", 141}}) {
+    for (const auto& [word, gib] : {std::pair{"16GB", 16}, std::pair{"32GB", 32}, std::pair{"40GB", 40},
+                                    std::pair{"80GB", 80}, std::pair{"96GB", 96}, std::pair{"141GB", 141}}) {
         if (contains(gpu, word)) {
             set("hardware.capacity_bytes", std::to_string(std::int64_t{gib} << 30));
         }

@@ -31,6 +31,10 @@ struct Report
 {
     std::vector<Comparison> comparisons;
     std::map<std::string, std::vector<std::string>> notComputed; ///< by reason
+    std::multimap<std::string, std::int64_t> goldenPeaks; ///< bytes, by test of Megatron-LM
+    std::size_t countedThere = 0; ///< runs of cases.yaml that are among them, with the same figure
+    std::size_t ranOut = 0; ///< runs that ended out of memory
+    std::vector<std::string> estimatedToFit; ///< of these
 };
 
 /// Rows that reach one rank's experts, by those of balanced routing (theory_moe_cp.md section 4).

@@ -2,6 +2,8 @@
 #include "accuracy/comparison.h"
 #include "accuracy/framework_cases.h"
 
+#include <algorithm>
+
 namespace headroom::accuracy {
 
 namespace {
@@ -11,12 +13,25 @@ constexpr double bytesPerGib = 1024.0 * 1024.0 * 1024.0;
 std::string kindOf(const FrameworkCase& entry)
 {
     const TrainingPlan& plan = entry.plan;
-    return plan.vision.layers.value > 0 ? "multimodal"
-        : plan.moe.experts.value > 0    ? "experts"
-        : entry.kind == "qlora"         ? "4-bit adapters"
-        : plan.lora.rank.value > 0      ? "adapters"
-        : plan.parallel.pp.value > 1    ? "pipeline"
-                                        : "dense";
+    return entry.isLossAlone           ? "loss alone"
+        : plan.vision.layers.value > 0 ? "multimodal"
+        : plan.moe.experts.value > 0   ? "experts"
+        : entry.kind == "qlora"        ? "4-bit adapters"
+        : plan.lora.rank.value > 0     ? "adapters"
+        : plan.parallel.pp.value > 1   ? "pipeline"
+                                       : "dense";
+}
+
+void countGolden(const FrameworkCase& entry, Report& report)
+{
+    const auto [first, last] = report.goldenPeaks.equal_range(entry.goldenCase);
+    const bool isThere
+        = std::any_of(first, last, [&entry](const auto& run) { return run.second == entry.goldenBytes; });
+    if (isThere) {
+        ++report.countedThere;
+    } else {
+        report.notComputed["this run in megatron_ci.json"].push_back(entry.id);
+    }
 }
 
 void compareRun(const FrameworkCase& entry, Report& report)
@@ -33,6 +48,13 @@ void compareRun(const FrameworkCase& entry, Report& report)
         return;
     }
     const StageReplay replay = fullestStage(entry, program).replay;
+    if (entry.endedOutOfMemory) {
+        ++report.ranOut;
+        if (!replay.isOutOfMemory) {
+            report.estimatedToFit.push_back(entry.id);
+        }
+        return;
+    }
     const double predicted = predictedGib(entry, replay);
     report.comparisons.push_back({entry.id, entry.framework, kindOf(entry), 0, predicted / entry.measuredGib - 1,
                                   largestTensors(replay),
@@ -45,6 +67,9 @@ double predictedGib(const FrameworkCase& entry, const StageReplay& replay)
 {
     if (entry.isResident) {
         return replay.steadyAllocated.gib();
+    }
+    if (entry.isLossAlone) {
+        return replay.peakAllocated.gib() - replay.steadyAllocated.gib();
     }
     if (entry.metric == "max_allocated" || entry.metric == "max_active") {
         return replay.peakAllocated.gib();
@@ -66,7 +91,9 @@ FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& progra
     FullestStage fullest;
     for (std::size_t i = entry.isLastStage ? program.stages.size() - 1 : 0; i < program.stages.size(); ++i) {
         StageReplay other = replayStage(program, program.stages[i], options);
-        if (other.peakAllocated > fullest.replay.peakAllocated) {
+        if (other.isOutOfMemory > fullest.replay.isOutOfMemory
+            || (other.isOutOfMemory == fullest.replay.isOutOfMemory
+                && other.peakAllocated > fullest.replay.peakAllocated)) {
             fullest = {i, std::move(other)};
         }
     }
@@ -76,7 +103,11 @@ FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& progra
 void addFrameworkRuns(const std::filesystem::path& folder, Report& report)
 {
     for (const FrameworkCase& entry : frameworkCases((folder / "cases.yaml").string())) {
-        compareRun(entry, report);
+        if (entry.goldenCase.empty()) {
+            compareRun(entry, report);
+        } else {
+            countGolden(entry, report);
+        }
     }
 }
 

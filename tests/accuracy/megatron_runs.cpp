@@ -112,6 +112,7 @@ bool addMegatronRuns(const std::filesystem::path& folder, Report& report)
     }
     for (const Json& entry : Json::parse(file)) {
         for (const Json& run : entry.at("measured")) {
+            report.goldenPeaks.emplace(entry.at("case").get<std::string>(), run.at("peak_bytes").get<std::int64_t>());
             compareRun(entry, run, report);
         }
     }

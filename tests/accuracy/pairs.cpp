@@ -25,7 +25,7 @@ struct Member
 std::optional<Member> memberOf(const FrameworkCase& entry)
 {
     ModelProgram program;
-    if (!entry.missing.empty() || !buildProgram(entry.plan, program)) {
+    if (!entry.missing.empty() || entry.measuredGib <= 0 || !buildProgram(entry.plan, program)) {
         return std::nullopt;
     }
     const FullestStage fullest = fullestStage(entry, program);
