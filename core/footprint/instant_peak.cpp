@@ -44,14 +44,14 @@ ComponentBytes peakComponents(const ModelProgram& program, const StageProgram& s
     components[at(Component::OptimizerState)] = state.master + state.moments + peak.momentRests;
     components[at(Component::InFlight)] = peak.kept;
     components[at(Component::Buffers)] = peak.walked + constants.persistents - constants.stepPersistents;
-    components[at(Component::Logits)] = isInStep ? 0 : constants.stepPersistents;
     components[at(Component::WorkingSet)] = peak.gradients + (isInStep ? state.stepTemporaries : 0);
     if (peak.chunk != InstantPeak::noChunk) {
         addOwn(program, stage, constants, peak, components);
     }
-    if (program.shape.deferredWgrads >= 0) {
-        // What waits for the end of the step: gradients of logits, mostly.
-        components[at(Component::Logits)]
+    // What waits for the end of the step: gradients of logits, mostly, or what a vocabulary layer keeps, or parameters
+    // and gradients that are whole.
+    if (program.shape.deferredWgrads >= 0 || constants.stepPersistents > 0) {
+        components[at(program.shape.shardsGradients ? Component::WorkingSet : Component::Logits)]
             += peak.bytes - std::accumulate(components.begin(), components.end(), std::int64_t{0});
     }
     return components;

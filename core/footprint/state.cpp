@@ -97,13 +97,9 @@ std::int64_t shardingRanks(const TrainingPlan& plan, std::int64_t replicas)
     return std::max<std::int64_t>(ranks, 1);
 }
 
-struct Stages
-{
-    bool optimizer = false, gradients = false, parameters = false;
-};
+} // namespace
 
-/// ZeRO stage 1 shards the optimizer, 2 the gradients too, 3 and FSDP everything.
-Stages shardedParts(const ShardPlan& shard)
+ShardedParts shardedParts(const ShardPlan& shard)
 {
     std::int64_t level = std::clamp<std::int64_t>(shard.zeroStage.value, 0, 3);
     if (shard.distOpt.value) {
@@ -112,13 +108,16 @@ Stages shardedParts(const ShardPlan& shard)
     if (shard.fsdp.value) {
         const std::string_view strategy = shard.strategy.isKnown() ? shard.strategy.value : std::string_view{};
         const bool isOff = mentions(strategy, "no_shard") || mentions(strategy, "ddp");
-        // SHARD_GRAD_OP keeps whole parameters from forward to backward, where the peak is.
-        level = std::max<std::int64_t>(level, isOff ? 0 : mentions(strategy, "grad_op") ? 2 : 3);
+        // SHARD_GRAD_OP keeps whole parameters from forward to backward, where the peak is. Megatron's own FSDP has
+        // optim, optim_grads and optim_grads_params.
+        const std::int64_t named = isOff                                 ? 0
+            : strategy == "optim"                                        ? 1
+            : mentions(strategy, "grad_op") || strategy == "optim_grads" ? 2
+                                                                         : 3;
+        level = std::max(level, named);
     }
     return {level >= 1, level >= 2, level >= 3};
 }
-
-} // namespace
 
 OptimizerKind optimizerKind(std::string_view name)
 {
@@ -177,7 +176,7 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
 
 Sharding shardingOf(const TrainingPlan& plan, const Split& split)
 {
-    const Stages parts = shardedParts(plan.shard);
+    const ShardedParts parts = shardedParts(plan.shard);
     const std::int64_t replicas = (Elements(split.data) * split.context).value();
     const auto ranks = static_cast<double>(shardingRanks(plan, replicas));
     const auto expertRanks = static_cast<double>(shardingRanks(plan, split.expertData()));

@@ -15,6 +15,13 @@ enum class OptimizerKind : std::uint8_t { Adam, Sgd, Momentum, Adafactor, Muon }
 [[nodiscard]] OptimizerKind optimizerKind(std::string_view name);
 [[nodiscard]] OptimizerKind optimizerOf(const TrainingPlan& plan); ///< by its name, or by that of the recipe
 
+struct ShardedParts
+{
+    bool optimizer = false, gradients = false, parameters = false;
+};
+/// ZeRO stage 1 shards the optimizer, 2 the gradients too, 3 and FSDP everything.
+[[nodiscard]] ShardedParts shardedParts(const ShardPlan& shard);
+
 /// Bytes per trainable parameter (theory.md 2.1), before any sharding.
 struct StateRecipe
 {

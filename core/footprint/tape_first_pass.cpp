@@ -50,6 +50,14 @@ FirstPasses::FirstPasses(const ModelProgram& program, const std::vector<PieceSum
     m_persistents.assign(program.persistents.all.size(), 0);
 }
 
+void FirstPasses::beginStep()
+{
+    for (std::size_t i = 0; i < m_persistents.size(); ++i) {
+        const PersistentStorages::Storage& storage = m_program.persistents.all[i];
+        m_persistents[i] = storage.endsWithStep ? 0 : storage.bytes;
+    }
+}
+
 FirstPass FirstPasses::run(const Chunk& chunk, Doing doing)
 {
     if (doing == Doing::Weights) {

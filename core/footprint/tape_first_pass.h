@@ -33,6 +33,8 @@ public:
     FirstPasses(const ModelProgram& program, const std::vector<PieceSummary>& pieces,
                 std::vector<std::int64_t>& persistents);
 
+    /// Of a later step: only what ended with the one before appears.
+    void beginStep();
     FirstPass run(const Chunk& chunk, Doing doing);
 
 private:

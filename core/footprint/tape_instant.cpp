@@ -11,6 +11,7 @@
 #include "footprint/working.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace headroom {
 
@@ -40,7 +41,7 @@ public:
 
     InstantReader(const ModelProgram& program, const StageProgram& stage, const std::vector<PieceSummary>& pieces,
                   const std::vector<ChunkSummary>& chunks, std::vector<std::int64_t>& persistents,
-                  StageConstants& constants)
+                  std::vector<std::int64_t>& stepPersistents, StageConstants& constants)
         : m_program(program)
         , m_stage(stage)
         , m_chunks(chunks)
@@ -49,12 +50,17 @@ public:
         , m_state(constants.state)
         , m_boundaryBytes(rounded(program.shape.boundaryBytes()))
     {
-        m_missing = constants.persistents;
+        if (constants.stepPersistents > 0) {
+            m_stepPasses.emplace(program, pieces, stepPersistents);
+        }
+        m_missing = constants.persistents - constants.stepPersistents;
+        // What ends with a step is added where it appears.
         m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
         // While a distributed optimizer is built its tensors stand beside the buffer they move into.
         const RankShape& shape = program.shape;
         if (shape.isDistributedOptimizer && shape.gradient > 0 && !shape.isKwai) {
-            m_constants.moving = m_state.gradients / shape.gradient * shape.element;
+            m_constants.moving
+                = (shape.shardsGradients ? m_constants.parameters : m_state.gradients / shape.gradient) * shape.element;
             m_firstStepPeak = m_peak.bytes = m_state.parameters + m_constants.moving + m_state.gradients;
             m_peak.isConstruction = true;
         }
@@ -64,7 +70,10 @@ public:
     {
         m_now -= m_hasMainGradients ? m_state.mainGradients : 0;
         m_hasMainGradients = false;
-        m_now += m_isFirstStep ? 0 : m_constants.stepPersistents; // made again where a tape asks for them
+        if (m_stepPasses) {
+            m_forwardSeen = m_backwardSeen = m_weightsSeen = 0;
+            m_stepPasses->beginStep();
+        }
         m_phasePeaks.fill(0);
         enter(Phase::Forward);
     }
@@ -75,7 +84,8 @@ public:
         m_now -= m_deferred;
         m_deferred = 0;
         m_deferredCount = 0;
-        m_now -= m_constants.stepPersistents;
+        m_now -= m_made;
+        m_made = 0;
         if (m_isFirstStep) {
             addMomentRests();
         }
@@ -278,30 +288,43 @@ private:
     /// In the first step the moments do not exist yet, nor what `m_missing` counts.
     void pass(std::size_t chunk, const PassSummary& summary, bool isFirst)
     {
-        reach(m_now + summary.peak, chunk, &summary.place);
+        const std::int64_t before = m_now;
+        std::int64_t rise = summary.peak, made = 0;
+        if (isFirst && m_stepPasses) [[unlikely]] {
+            const FirstPass first = m_stepPasses->run(m_stage.chunks[chunk], doing());
+            rise = first.highest;
+            made = first.made;
+            m_now += made;
+            m_made += made;
+        }
+        reach(before + rise, chunk, &summary.place);
         if (m_isFirstStep) {
-            const std::int64_t before = m_now - m_state.moments - m_missing;
-            const std::int64_t rise = isFirst ? firstRise(m_stage.chunks[chunk]) : summary.peak;
-            m_firstStepPeak = std::max(m_firstStepPeak, before + rise);
+            const std::int64_t lacking = m_state.moments + m_missing;
+            const std::int64_t first = isFirst ? firstRise(m_stage.chunks[chunk], made) : summary.peak;
+            m_firstStepPeak = std::max(m_firstStepPeak, before - lacking + first);
         }
     }
 
-    /// The first pass through a chunk, or what is known of it from a stage that runs the same.
-    std::int64_t firstRise(const Chunk& chunk)
+    [[nodiscard]] FirstPasses::Doing doing() const
     {
         using Doing = FirstPasses::Doing;
-        const bool isBackward = m_phase == Phase::Backward;
-        const Doing doing = m_isWeights ? Doing::Weights
-            : m_isSplit                 ? Doing::InputBackward
-            : m_isReturned              ? Doing::Returned
-            : isBackward                ? Doing::Backward
-                                        : Doing::Forward;
+        return m_isWeights               ? Doing::Weights
+            : m_isSplit                  ? Doing::InputBackward
+            : m_isReturned               ? Doing::Returned
+            : m_phase == Phase::Backward ? Doing::Backward
+                                         : Doing::Forward;
+    }
+
+    /// The first pass through a chunk, or what is known of it from a stage that runs the same. `ofStep`: what of the
+    /// storages it makes ends with the step.
+    std::int64_t firstRise(const Chunk& chunk, std::int64_t ofStep)
+    {
         const bool isRepeated = m_chunks.size() == 1 && !splitsBackward(m_program.shape.schedule);
-        auto& known = m_constants.firstPasses[isBackward ? 1 : 0];
+        auto& known = m_constants.firstPasses[m_phase == Phase::Backward ? 1 : 0];
         if (!isRepeated || !known) {
-            known = m_firstPasses.run(chunk, doing);
+            known = m_firstPasses.run(chunk, doing());
         }
-        m_missing -= known->made;
+        m_missing -= known->made - ofStep;
         return known->highest;
     }
 
@@ -309,6 +332,7 @@ private:
     const StageProgram& m_stage;
     const std::vector<ChunkSummary>& m_chunks;
     FirstPasses m_firstPasses;
+    std::optional<FirstPasses> m_stepPasses;
     StageConstants& m_constants;
     const StageState& m_state;
     const std::int64_t m_boundaryBytes;
@@ -323,7 +347,7 @@ private:
     bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false, m_isReturned = false;
     std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0, m_weightsSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
-                 m_firstStepPeak = 0, m_missing = 0;
+                 m_firstStepPeak = 0, m_missing = 0, m_made = 0;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
     InstantPeak m_peak;
 };
@@ -334,7 +358,7 @@ struct InstantEstimator::Scratch
 {
     std::vector<PieceSummary> pieces;
     std::vector<ChunkSummary> chunks; ///< of the stage at hand
-    std::vector<std::int64_t> persistents; ///< bytes there already, by index
+    std::vector<std::int64_t> persistents, stepPersistents; ///< bytes there already, by index
     StageConstants constants; ///< of the stage at hand
     const StageProgram* stage = nullptr; ///< whose they are
     StepWalk<InstantReader>::Memory memory;
@@ -390,7 +414,8 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
         }
         scratch.stage = &stage;
     }
-    InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents, scratch.constants);
+    InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents, scratch.stepPersistents,
+                         scratch.constants);
     StepWalk<InstantReader> walk(shape, stage, reader, scratch.memory);
     const std::int64_t microBatches = distinctMicroBatches(shape, stage);
     // Interleaved chunks keep their last inputs into the next step, which a second one shows; other schedules have let

@@ -8,6 +8,7 @@
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_offload.h"
 #include "footprint/tape_torch.h"
+#include "footprint/tape_units.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
@@ -108,6 +109,9 @@ public:
             stage.layers = m_layers.layers(own);
             stage.firstLayer = m_layers.first(own);
             fillChunks(own, stage);
+        }
+        if (m_shape.shardsGradients) {
+            gatherUnits(LayerPiece, m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece, m_program);
         }
         if (m_shape.offload.isOn) {
             const PieceIndex expert = m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece;

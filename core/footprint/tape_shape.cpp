@@ -137,7 +137,10 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.sequence = shape.fullSequence / shape.context;
     shape.decoderSequence = plan.batch.decoderSeq.valueOr(shape.fullSequence) / shape.context;
     const std::int64_t instances = atLeastOne(plan.shard.distOptInstances);
-    shape.isDistributedOptimizer = plan.shard.distOpt.value;
+    const ShardedParts parts = plan.shard.fsdp.value ? shardedParts(plan.shard) : ShardedParts{};
+    shape.isDistributedOptimizer = plan.shard.distOpt.value || plan.shard.fsdp.value;
+    shape.shardsGradients = parts.gradients;
+    shape.shardsParameters = parts.parameters;
     shape.optimizerShards = std::max<std::int64_t>(shape.data * shape.context / instances, 1);
 }
 
@@ -336,7 +339,11 @@ Result<void> checkKnown(const TrainingPlan& plan)
                     "encoder-decoder models over several pipeline stages"},
           std::pair{splitsBackward(plan.parallel.schedule.value) && plan.parallel.layout.isKnown(),
                     "explicit layouts under this pipeline schedule"},
-          std::pair{plan.shard.zeroStage.value > 1 || plan.shard.fsdp.value, "sharded gradients or parameters"}}) {
+          std::pair{plan.shard.zeroStage.value > 1 || (plan.shard.fsdp.value && profileOf(plan) != "megatron-te"),
+                    "sharded gradients or parameters"},
+          std::pair{plan.shard.fsdp.value && optimizer == OptimizerKind::Muon, "the Muon optimizer under FSDP"},
+          std::pair{plan.shard.fsdp.value && (model.family.value == "t5" || model.decoderLayers.isKnown()),
+                    "encoder-decoder models under FSDP"}}) {
         if (has) {
             return notDescribed(what);
         }

@@ -61,6 +61,7 @@ struct RankShape
     double optimizerOnGpu = 1; ///< the rest of master weights and moments lies in the host's memory
     bool usesFp8 = false, hasFp8Parameters = false, scalesFp8ByBlock = false, hasMainGradients = false,
          isDistributedOptimizer = false;
+    bool shardsGradients = false, shardsParameters = false; ///< beside the optimizer's state: Megatron's FSDP
 
     // Implementation.
     bool isTransformerEngine = true, fusesWeightGradients = true, keepsPlaceholderGradients = true, fusesRope = true;

@@ -8,6 +8,29 @@ namespace headroom {
 
 namespace {
 
+constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+/// To the allocator's unit.
+std::int64_t rounded(std::int64_t bytes)
+{
+    return (bytes + 511) & ~std::int64_t{511};
+}
+
+/// What the block of a tensor holds beyond it.
+std::int64_t restOf(const ModelProgram& program, std::int64_t bytes)
+{
+    if (bytes < 10 * mebibyte || program.usesExpandableSegments) {
+        return 0;
+    }
+    const std::int64_t rest = -rounded(bytes) & (2 * mebibyte - 1);
+    return rest <= mebibyte ? rest : 0;
+}
+
+std::int64_t blockOf(const ModelProgram& program, std::int64_t bytes)
+{
+    return rounded(bytes) + restOf(program, bytes);
+}
+
 std::int64_t roundUp(std::int64_t value, std::int64_t unit)
 {
     return (value + unit - 1) / unit * unit;
@@ -93,11 +116,6 @@ template <class Visitor> void forEachRun(const ModelProgram& program, const Stag
     }
 }
 
-std::int64_t blockOf(const ModelProgram& program, std::int64_t bytes)
-{
-    return blockBytes(bytes, program.usesExpandableSegments);
-}
-
 /// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
 std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
 {
@@ -120,12 +138,6 @@ std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
     return bytes;
 }
 
-/// What the block of a tensor holds beyond it.
-std::int64_t restOf(const ModelProgram& program, std::int64_t bytes)
-{
-    return blockOf(program, bytes) - roundUp(bytes, 512);
-}
-
 void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
 {
     const RankShape& shape = program.shape;
@@ -140,14 +152,15 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
             if (kept == 0) {
                 continue;
             }
-            bytes.master += shape.master > 0 ? count * blockOf(program, kept * shape.master) : 0;
+            const std::int64_t masterRest = restOf(program, kept * shape.master);
+            bytes.master += count * (rounded(kept * shape.master) + masterRest);
             const bool isPlain = shape.orthogonalises && !isMatrix(piece, group, i);
             for (const std::int64_t moment :
                  {shape.firstMoment, isPlain ? shape.otherSecondMoment : shape.secondMoment}) {
-                bytes.moments += moment > 0 ? count * roundUp(kept * moment, 512) : 0;
-                bytes.momentRests += count * restOf(program, kept * moment);
+                bytes.moments += count * rounded(kept * moment);
+                bytes.momentRests += count * (moment == shape.master ? masterRest : restOf(program, kept * moment));
             }
-            bytes.mainGradients += shape.hasMainGradients ? count * roundUp(kept * 4, 512) : 0;
+            bytes.mainGradients += shape.hasMainGradients ? count * rounded(kept * 4) : 0;
         }
     });
     bytes.gradients += elements > 0 ? blockOf(program, elements * shape.gradient) : 0;
@@ -176,8 +189,8 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
     const std::int64_t held = onGpu(shape, elements / shardsOf(shape, group));
     const std::int64_t buffer = paddedEnd(shape, padded, group);
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
-    bytes.parameters += buffer * shape.element - (savesBytes ? saved : 0);
-    bytes.gradients += buffer * shape.gradient;
+    bytes.parameters += (buffer * shape.element - (savesBytes ? saved : 0)) / parameterShards(shape, group);
+    bytes.gradients += buffer * shape.gradient / gradientShards(shape, group);
     bytes.master += held * shape.master + masterRests / shardsOf(shape, group); // a share is mostly whole tensors
     bytes.momentRests += momentRests / shardsOf(shape, group);
     const std::int64_t plain = shape.orthogonalises ? (elements - matrices) / shardsOf(shape, group) : 0;
@@ -187,12 +200,14 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
 
 } // namespace
 
-std::int64_t blockBytes(std::int64_t bytes, bool segmentsAreExpandable)
+std::int64_t parameterShards(const RankShape& shape, ParameterGroup group)
 {
-    constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-    const std::int64_t segment = roundUp(bytes, 2 * mebibyte);
-    return !segmentsAreExpandable && bytes >= 10 * mebibyte && segment - bytes <= mebibyte ? segment
-                                                                                           : roundUp(bytes, 512);
+    return shape.shardsParameters ? shardsOf(shape, group) : 1;
+}
+
+std::int64_t gradientShards(const RankShape& shape, ParameterGroup group)
+{
+    return shape.shardsGradients ? shardsOf(shape, group) : 1;
 }
 
 StageState stageState(const ModelProgram& program, const StageProgram& stage)

@@ -19,10 +19,8 @@ struct StageState
     std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
 };
 
-/// What a tensor of its own occupies: from 10 MiB on it has a segment of a multiple of 2 MiB, of which a rest of up to
-/// 1 MiB is not split off, unless segments grow as they are needed (theory.md 6.3).
-[[nodiscard]] std::int64_t blockBytes(std::int64_t bytes, bool segmentsAreExpandable);
-
+/// A tensor of 10 MiB or more has a segment of its own of a multiple of 2 MiB, of which a rest of up to 1 MiB is not
+/// split off, unless segments grow as they are needed (theory.md 6.3).
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
 /// Parameters with the same replicas share gradient buffers and are sharded alike.
@@ -32,6 +30,10 @@ enum class ParameterGroup : std::uint8_t {
     Encoder ///< image encoder and projector where every stage holds a copy
 };
 inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGroup::Experts, ParameterGroup::Encoder};
+
+/// Ranks that share a group's parameters and gradients; 1 without Megatron's FSDP (theory_moe_cp.md B7).
+[[nodiscard]] std::int64_t parameterShards(const RankShape& shape, ParameterGroup group);
+[[nodiscard]] std::int64_t gradientShards(const RankShape& shape, ParameterGroup group);
 
 /// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,

@@ -60,8 +60,9 @@ void ReplayReader::constructBuffers(const std::vector<std::int64_t>& parameters,
     if (shape.isDistributedOptimizer) {
         // The tensors move into one contiguous buffer.
         const std::int64_t padded = paddedElements(shape, parameters, group);
-        static_cast<void>(allocate(TensorKind::Parameters, padded * shape.element - fp8Savings(shape, parameters)));
-        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient));
+        const std::int64_t bytes = padded * shape.element - fp8Savings(shape, parameters);
+        static_cast<void>(allocate(TensorKind::Parameters, bytes / parameterShards(shape, group)));
+        static_cast<void>(allocate(TensorKind::Gradients, padded * shape.gradient / gradientShards(shape, group)));
     } else {
         const std::int64_t elements = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
         static_cast<void>(allocate(TensorKind::Gradients, elements * shape.gradient));

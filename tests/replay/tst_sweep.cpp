@@ -95,6 +95,11 @@ const Choices spread{
     {"parallel.vocab_split=variant1", "parallel.vocab_split=variant2", "parallel.vocab_split=interlaced"},
 };
 
+const Choices shardedUnits{
+    {"shard.fsdp=true parallel.dp=4", "shard.fsdp=true parallel.dp=8 shard.strategy=optim_grads",
+     "shard.fsdp=true parallel.dp=4 shard.strategy=optim"},
+};
+
 /// Of Megatron-Kwai, which rebuilds norms and activations.
 const Choices rebuilt{
     {"batch.accum=8", "batch.accum=17"},
@@ -183,6 +188,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded} << usual;
     }
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
+    QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits} << usual;
     QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed} << usual;
     QTest::newRow("megatron-kwai") << QList<Choices>{models, rebuilt} << ofManySmall;
     QTest::newRow("megatron-kwai, activations on the host")

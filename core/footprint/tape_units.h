@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Parameters of Megatron's FSDP while they are whole (core/distributed/fsdp; theory_moe_cp.md B7).
+#pragma once
+
+#include "footprint/tape_program.h"
+
+#include <cstdint>
+
+namespace headroom {
+
+/// A layer is a unit, of which two are gathered at a time: the one at work and the next. What is no layer is gathered
+/// from its forward until the step, and has its whole gradients from its backward on. As the shape says, of parameters,
+/// gradients or both. `expertLayerPiece`: the same where no layer has experts.
+void gatherUnits(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program);
+
+} // namespace headroom
