@@ -3,6 +3,7 @@
 
 #include "config/builtin_files.h"
 #include "config/config_document.h"
+#include "config/file_bytes.h"
 #include "config/key_path.h"
 #include "plan/fields.h"
 #include "units/number.h"
@@ -218,23 +219,9 @@ void readBuiltin(CatalogReader& reader, Catalog& catalog)
     }
 }
 
-std::vector<std::filesystem::path> modelFiles(const std::filesystem::path& folder)
-{
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    for (std::filesystem::directory_iterator place(folder, error), end; !error && place != end;
-         place.increment(error)) {
-        if (place->path().extension() == ".yaml" || place->path().extension() == ".yml") {
-            files.push_back(place->path());
-        }
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
 void readUsers(CatalogReader& reader, Catalog& catalog, const std::filesystem::path& folder)
 {
-    for (const std::filesystem::path& path : modelFiles(folder / "models")) {
+    for (const std::filesystem::path& path : yamlFiles(folder / "models")) {
         if (const auto document = ConfigDocument::open(path)) {
             reader.readModels(*document);
         } else {

@@ -28,21 +28,6 @@ void add(ConfigFormats& formats, Result<ConfigFormat> format)
     }
 }
 
-/// The *.yaml of a folder in the order of their names, so that the outcome doesn't depend on the disk.
-std::vector<std::filesystem::path> yamlFiles(const std::filesystem::path& folder)
-{
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    std::filesystem::directory_iterator entry(folder, error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        if (entry->path().extension() == ".yaml") {
-            files.push_back(entry->path());
-        }
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
 } // namespace
 
 ConfigFormats ConfigFormats::load(const std::filesystem::path& userFolder)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -152,6 +153,20 @@ Result<std::string> readFile(const std::filesystem::path& path, std::size_t limi
                        name);
     }
     return readAll(file.number(), limit, name);
+}
+
+std::vector<std::filesystem::path> yamlFiles(const std::filesystem::path& folder)
+{
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    std::filesystem::directory_iterator entry(folder, error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        if (entry->path().extension() == ".yaml" || entry->path().extension() == ".yml") {
+            files.push_back(entry->path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 Result<void> writeFileAtomically(const std::filesystem::path& path, const std::string& bytes)

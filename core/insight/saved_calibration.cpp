@@ -2,11 +2,11 @@
 #include "insight/saved_calibration.h"
 
 #include "config/config_document.h"
+#include "config/file_bytes.h"
 #include "footprint/tape_shape.h"
 #include "plan/fields.h"
 #include "units/number.h"
 
-#include <algorithm>
 #include <array>
 #include <set>
 #include <system_error>
@@ -187,15 +187,7 @@ Result<std::filesystem::path> calibrationPath(const std::string& nameOrPath, con
 
 std::vector<std::filesystem::path> calibrationFiles(const std::filesystem::path& userFolder)
 {
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(userFolder / "calibrations", error)) {
-        if (entry.path().extension() == ".yaml") {
-            files.push_back(entry.path());
-        }
-    }
-    std::sort(files.begin(), files.end());
-    return files;
+    return yamlFiles(userFolder / "calibrations");
 }
 
 std::vector<Text> doubtsOf(const SavedCalibration& saved, const TrainingPlan& plan)

@@ -73,20 +73,6 @@ private:
     std::vector<Problem> m_problems;
 };
 
-std::vector<std::filesystem::path> yamlFiles(const std::filesystem::path& folder)
-{
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    std::filesystem::directory_iterator entry(folder, error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        if (entry->path().extension() == ".yaml") {
-            files.push_back(entry->path());
-        }
-    }
-    std::ranges::sort(files);
-    return files;
-}
-
 } // namespace
 
 LineFormats LineFormats::load(const std::filesystem::path& userFolder)
