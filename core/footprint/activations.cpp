@@ -4,6 +4,7 @@
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/objective.h"
+#include "plan/recomputed_share.h"
 
 #include <cmath>
 #include <string_view>
@@ -216,13 +217,17 @@ double effectiveK(const ActivationModel& model, double keptK, double layers, dou
     case Recompute::Kind::Block:
         break;
     }
-    const double share = model.recompute.everyLayer
-        ? 1.0
-        : std::min(real(model.recompute.layers) * stages / std::max(layers, 1.0), 1.0);
-    return average(model.k, input, share);
+    const double perStage = std::max(layers, 1.0) / stages;
+    return average(model.k, input, model.recompute.blockLayers(perStage, 1) / perStage);
 }
 
 } // namespace
+
+double Recompute::blockLayers(double chunkLayers, double chunks) const
+{
+    const double asked = share >= 0 ? layersOfShare(share, chunkLayers) : real(layers) / (perChunk ? 1.0 : chunks);
+    return everyLayer ? chunkLayers : std::min(asked, chunkLayers);
+}
 
 double LayerTensors::total() const
 {
@@ -288,7 +293,12 @@ Recompute recomputeOf(const TrainingPlan& plan)
     }
     result.vision = recompute.vision.value;
     const bool hasCount = recompute.numLayers.isKnown() && recompute.numLayers.value > 0;
-    if (recompute.granularity.value == Granularity::Selective) {
+    if (const auto share = recomputedShare(recompute)) {
+        result.kind = Recompute::Kind::Block;
+        result.share = *share;
+        result.everyLayer = *share >= 1;
+        result.perChunk = true;
+    } else if (recompute.granularity.value == Granularity::Selective) {
         result.kind = hasCount ? Recompute::Kind::Block : Recompute::Kind::Modules;
         result.layers = hasCount ? recompute.numLayers.value : 0;
     } else if (recompute.method.value == "uniform") {
@@ -379,8 +389,7 @@ static StageActivations activationsOnGpu(const ActivationModel& model, std::int6
         break;
     }
     // Backward starts with the layers stored whole, so they are gone when the first recomputed one is rebuilt.
-    const double asked = real(model.recompute.layers) / (model.recompute.perChunk ? 1.0 : real(chunks));
-    const double recomputed = model.recompute.everyLayer ? chunkLayers : std::min(asked, chunkLayers);
+    const double recomputed = model.recompute.blockLayers(chunkLayers, real(chunks));
     const double stored = (chunkLayers - recomputed) * whole / layers;
     const double rebuilt = recomputed > 0 ? std::max(largest - input - stored, 0.0) : 0.0;
     return {real(chunks) * (recomputed * input + stored), rebuilt};

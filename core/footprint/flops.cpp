@@ -72,7 +72,7 @@ double moduleFlops(const LayerFlops& layer, std::string_view module, double upPr
 }
 
 /// The share of a stage's layers that backward runs forward again, by the counts of Recompute.
-double recomputedShare(const Recompute& recompute, double layers, double chunks)
+double recomputedPart(const Recompute& recompute, double layers, double chunks)
 {
     switch (recompute.kind) {
     case Recompute::Kind::None:
@@ -83,8 +83,8 @@ double recomputedShare(const Recompute& recompute, double layers, double chunks)
     case Recompute::Kind::Block:
         break;
     }
-    const double asked = real(recompute.layers) * (recompute.perChunk ? chunks : 1.0);
-    return recompute.everyLayer ? 1.0 : std::min(asked / std::max(layers, 1.0), 1.0);
+    const double chunkLayers = std::max(layers, 1.0) / chunks;
+    return recompute.blockLayers(chunkLayers, chunks) / chunkLayers;
 }
 
 double recomputedModules(const TrainingPlan& plan, const Architecture& model, const LayerFlops& layer)
@@ -177,7 +177,7 @@ StageFlops stageFlops(const TrainingPlan& plan, const Working& working, const St
     expert.routed *= std::max(plan.moe.load.valueOr(1), 0.0);
     StageFlops stage;
     const Recompute& recompute = working.activations.recompute;
-    const double share = recomputedShare(recompute, real(layers.count()), real(working.pipeline.chunks));
+    const double share = recomputedPart(recompute, real(layers.count()), real(working.pipeline.chunks));
     const double copies = real(layerCopies(working.pipeline.schedule)); // a micro-batch passes through one of them
     for (const auto& [layer, count] :
          {std::pair<const LayerFlops*, std::int64_t>{&dense, layers.count() - expertLayers}, {&expert, expertLayers}}) {

@@ -202,11 +202,13 @@ private:
         if (!chunk.receives) {
             chunk.runs.push_back({EmbeddingPiece, 1, 0});
         }
-        if (layers > 0) {
-            chunk.runs.push_back(
-                {BlockPiece, layers, m_shape.checkpointGroup,
-                 m_shape.checkpointGroup > 0
-                     && (m_plan.recompute.offloadInputs.value || m_plan.shard.offloadActivations.value)});
+        const std::int64_t checkpointed = m_shape.checkpointedOf(layers);
+        if (checkpointed > 0) {
+            chunk.runs.push_back({BlockPiece, checkpointed, m_shape.checkpointGroup,
+                                  m_plan.recompute.offloadInputs.value || m_plan.shard.offloadActivations.value});
+        }
+        if (layers > checkpointed) {
+            chunk.runs.push_back({BlockPiece, layers - checkpointed, 0});
         }
         if (!chunk.sends) {
             chunk.runs.push_back({HeadPiece, 1, 0});

@@ -63,12 +63,11 @@ void loadBatch(const RankShape& shape, bool hasEmbedding, Chunk& chunk)
     }
 }
 
-/// `done` layers of the chunk come before these.
-void addLayers(const RankShape& shape, std::uint16_t piece, std::int64_t count, Chunk& chunk, std::int64_t done = 0)
+/// `checkpointed`: the first so many of the chunk's layers, of which `done` come before these.
+void addLayers(const RankShape& shape, std::uint16_t piece, std::int64_t count, Chunk& chunk, std::int64_t checkpointed,
+               std::int64_t done = 0)
 {
-    const std::int64_t checkpointed = shape.checkpointGroup == 0 ? 0
-        : shape.checkpointedLayers < 0                           ? count
-                                       : std::clamp<std::int64_t>(shape.checkpointedLayers - done, 0, count);
+    checkpointed = std::clamp<std::int64_t>(checkpointed - done, 0, count);
     if (checkpointed > 0) {
         chunk.runs.push_back({piece, checkpointed, shape.checkpointGroup});
     }
@@ -256,10 +255,11 @@ private:
                 chunk.runs.push_back({EmbeddingPiece, 1, 0});
             }
             if (m_shape.family == ModelFamily::T5) {
-                addLayers(m_shape, LayerPiece, m_shape.encoderLayers, chunk);
+                addLayers(m_shape, LayerPiece, m_shape.encoderLayers, chunk,
+                          m_shape.checkpointedOf(m_shape.encoderLayers));
                 chunk.runs.push_back({EncoderNormPiece, 1, 0});
                 chunk.runs.push_back({DecoderEmbeddingPiece, 1, 0});
-                addLayers(m_shape, DecoderLayerPiece, m_shape.layers, chunk);
+                addLayers(m_shape, DecoderLayerPiece, m_shape.layers, chunk, m_shape.checkpointedOf(m_shape.layers));
             } else {
                 addDecoderLayers(own, i, chunk);
             }
@@ -275,7 +275,7 @@ private:
     {
         const std::int64_t count = m_layers.layers(own, index);
         if (!m_shape.experts.isPresent()) {
-            addLayers(m_shape, LayerPiece, count, chunk);
+            addLayers(m_shape, LayerPiece, count, chunk, m_shape.checkpointedOf(count));
             return;
         }
         const std::int64_t first = m_layers.first(own, index);
@@ -285,7 +285,8 @@ private:
             while (end < count && m_shape.experts.hasLayer(first + end) == hasExperts) {
                 ++end;
             }
-            addLayers(m_shape, hasExperts ? ExpertLayerPiece : LayerPiece, end - done, chunk, done);
+            addLayers(m_shape, hasExperts ? ExpertLayerPiece : LayerPiece, end - done, chunk,
+                      m_shape.checkpointedOf(count), done);
             done = end;
         }
     }

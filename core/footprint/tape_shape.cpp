@@ -10,6 +10,7 @@
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
+#include "plan/recomputed_share.h"
 #include "plan/validity.h"
 #include "plan/vocabulary_split.h"
 #include "units/bytes.h"
@@ -206,7 +207,10 @@ void readRecompute(const RecomputePlan& recompute, RankShape& shape)
         return;
     }
     const bool namesModules = recompute.modules.isKnown() && !recompute.modules.value.empty();
-    if (recompute.granularity.value == Granularity::Full) {
+    if (const auto share = recomputedShare(recompute)) {
+        shape.checkpointGroup = 1;
+        shape.checkpointedShare = *share;
+    } else if (recompute.granularity.value == Granularity::Full) {
         const bool isBlock = recompute.method.value == "block";
         shape.checkpointGroup = isBlock ? 1 : std::max<std::int64_t>(recompute.numLayers.valueOr(1), 1);
         shape.checkpointedLayers = isBlock ? recompute.numLayers.valueOr(-1) : -1;
@@ -394,6 +398,15 @@ void RankShape::requireKernel()
     if (isTransformerEngines && headDim % 8 != 0) {
         kernel = AttentionKernel::Unfused;
     }
+}
+
+std::int64_t RankShape::checkpointedOf(std::int64_t chunkLayers) const
+{
+    return checkpointGroup == 0 ? 0
+        : checkpointedShare >= 0
+        ? static_cast<std::int64_t>(layersOfShare(checkpointedShare, static_cast<double>(chunkLayers)))
+        : checkpointedLayers < 0 ? chunkLayers
+                                 : std::min(checkpointedLayers, chunkLayers);
 }
 
 Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)

@@ -76,6 +76,7 @@ struct RankShape
     std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
     bool hasReference = false; ///< a frozen copy of the whole model, in the type of the weights
     std::int64_t labels = 0; ///< of a classifier in the place of the output layer; 0: none
+    double checkpointedShare = -1; ///< of a chunk's layers, in place of a number; below 0: none is given
     bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
     bool recomputesActivation = false; ///< of a dense MLP
@@ -92,6 +93,8 @@ struct RankShape
     /// Tokens of a micro-batch on this rank, before sequence parallelism.
     [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens() / sequenceShards; }
+    /// Of a chunk with so many layers, how many of the first ones.
+    [[nodiscard]] std::int64_t checkpointedOf(std::int64_t chunkLayers) const;
     [[nodiscard]] std::int64_t languageStages() const { return stages - encoderStages; }
     /// Neither flash attention nor cuDNN takes head sizes that are no multiple of 8 (Transformer Engine,
     /// get_attention_backend): scores are explicit then.

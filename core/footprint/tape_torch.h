@@ -63,7 +63,8 @@ struct TorchShape
     double factored = 0; ///< per row and column
     double smallMoments = 0; ///< of tensors too small for 8-bit states; 0: as of the others
 
-    std::int64_t recomputedLayers = -1; ///< the first so many of a stage; -1: all
+    std::int64_t recomputedLayers = -1; ///< the first so many of a chunk; -1: all
+    double recomputedShare = -1; ///< of a chunk's layers, in place of a number; below 0: none is given
     bool checkpointsVision = false;
     bool checkpoints = false, storesSelectively = false, offloadsInputs = false;
     bool storesAttention = false; ///< the selective policy lists the kernel that runs

@@ -4,6 +4,7 @@
 #include "footprint/tape_torch_encoder.h"
 #include "footprint/tape_torch_modules.h"
 #include "plan/batch.h"
+#include "plan/recomputed_share.h"
 #include "plan/validity.h"
 
 #include <algorithm>
@@ -161,7 +162,10 @@ private:
     /// Runs of layers of one kind, of which the first so many are recomputed.
     void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
     {
-        const std::int64_t recomputed = m_shape.recomputedLayers < 0 ? layers.count : m_shape.recomputedLayers;
+        const std::int64_t recomputed = m_shape.recomputedShare >= 0
+            ? static_cast<std::int64_t>(layersOfShare(m_shape.recomputedShare, static_cast<double>(layers.count)))
+            : m_shape.recomputedLayers < 0 ? layers.count
+                                           : m_shape.recomputedLayers;
         for (std::int64_t done = 0; done < layers.count;) {
             const bool hasExperts = m_shape.model.moeLayers(layers.first + done, 1) > 0;
             const bool isRecomputed = m_shape.checkpoints && done < recomputed;

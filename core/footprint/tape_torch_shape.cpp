@@ -6,6 +6,7 @@
 #include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
+#include "plan/recomputed_share.h"
 #include "plan/validity.h"
 
 #include <algorithm>
@@ -30,6 +31,13 @@ std::int64_t wholeBytes(DataType type)
 bool isRecomputed(const RecomputePlan& recompute)
 {
     return recompute.enabled.value || !recompute.enabled.isStated();
+}
+
+/// Selective recompute of whole layers, a number or a share of them.
+bool recomputesLayers(const RecomputePlan& recompute)
+{
+    const bool isCounted = recompute.numLayers.isKnown() && recompute.modules.value.empty();
+    return recompute.granularity.value == Granularity::Selective && (isCounted || recomputedShare(recompute));
 }
 
 /// And nothing else beside what the policy recomputes anyway.
@@ -89,9 +97,11 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
              std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel, "tensor parallelism"},
              std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
              std::pair{plan.shard.offloadOptimizerFraction.valueOr(1) < 1, "state that is offloaded in part"},
-             std::pair{plan.shard.offloadActivations.value && isSelective, "offloading what a policy stores"},
+             std::pair{plan.shard.offloadActivations.value && isSelective && !recomputesLayers(plan.recompute),
+                       "offloading what a policy stores"},
              std::pair{plan.shard.offloadActivations.value && offloadsPart(plan.shard), "offloading in part"},
-             std::pair{isSelective && (!isTitan || namesModules), "this selective recomputation"},
+             std::pair{isSelective && !recomputesLayers(plan.recompute) && (!isTitan || namesModules),
+                       "this selective recomputation"},
              std::pair{isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Full
                            && plan.recompute.method.value != "block" && plan.recompute.numLayers.valueOr(1) > 1,
                        "recomputing several layers together"},
@@ -344,12 +354,14 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     readPrecision(plan, shape);
     readTrained(plan, shape);
     if (isRecomputed(plan.recompute)) {
-        shape.checkpoints = plan.recompute.granularity.value == Granularity::Full;
-        shape.storesSelectively = plan.recompute.granularity.value == Granularity::Selective;
+        const bool isSelective = plan.recompute.granularity.value == Granularity::Selective;
+        shape.checkpoints = plan.recompute.granularity.value == Granularity::Full || recomputesLayers(plan.recompute);
+        shape.storesSelectively = isSelective && !shape.checkpoints;
         shape.storesAttention = shape.storesSelectively && !recomputesAttention(plan.recompute);
-        if (plan.recompute.method.value == "block" && plan.recompute.numLayers.isKnown()) {
+        if ((isSelective || plan.recompute.method.value == "block") && plan.recompute.numLayers.isKnown()) {
             shape.recomputedLayers = std::max<std::int64_t>(plan.recompute.numLayers.value, 0);
         }
+        shape.recomputedShare = recomputedShare(plan.recompute).value_or(-1);
         // A checkpoint saves nothing but its input.
         shape.offloadsInputs
             = shape.checkpoints && (plan.recompute.offloadInputs.value || plan.shard.offloadActivations.value);

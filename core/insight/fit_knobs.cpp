@@ -6,6 +6,7 @@
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/fields.h"
+#include "plan/recomputed_share.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
@@ -108,12 +109,32 @@ private:
         return recompute.enabled.value && countsLayers ? recompute.numLayers.valueOr(0) : 0;
     }
 
+    /// Of the layers, above the one that is set: quarters, as configs have them.
+    void addShares(double share)
+    {
+        if (share >= 1) {
+            return;
+        }
+        FitKnob& knob = add("recompute");
+        const std::int64_t layers = mostLayersOfAStage(m_plan);
+        for (const double more : {0.25, 0.5, 0.75}) {
+            const auto count = static_cast<std::int64_t>(layersOfShare(more, static_cast<double>(layers)));
+            if (more > share && count < layers) {
+                knob.candidates.push_back({{{"recompute.fraction", formatReal(more)}},
+                                           Text{HEADROOM_TR("core", "Recompute %1 of the %2 layers of a stage"),
+                                                {formatCount(count), formatCount(layers)}}});
+            }
+        }
+        knob.candidates.push_back({{{"recompute.fraction", "1"}}, Text{HEADROOM_TR("core", "Recompute every layer")}});
+    }
+
     void addRecompute()
     {
         const RecomputePlan& recompute = m_plan.recompute;
         const bool isFull = recompute.enabled.value && recompute.granularity.value == Granularity::Full
             && recompute.method.value != "block";
         if (isFull) {
+            addShares(recomputedShare(recompute).value_or(1));
             return;
         }
         FitKnob& knob = add("recompute");

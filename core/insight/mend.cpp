@@ -4,6 +4,7 @@
 #include "footprint/estimate.h"
 #include "plan/batch.h"
 #include "plan/fields.h"
+#include "plan/recomputed_share.h"
 #include "plan/validity.h"
 #include "units/number.h"
 
@@ -58,7 +59,9 @@ std::optional<Mend> recomputeFully(const Situation& situation)
 {
     const RecomputePlan& recompute = situation.plan->recompute;
     if (recompute.enabled.value && recompute.granularity.value == Granularity::Full) {
-        return std::nullopt;
+        return recomputedShare(recompute).value_or(1) < 1
+            ? mendOf(situation, Text{HEADROOM_TR("core", "Recompute every layer")}, {{"recompute.fraction", "1"}})
+            : std::nullopt;
     }
     return mendOf(situation, Text{HEADROOM_TR("core", "Recompute every layer")},
                   {{"recompute.enabled", "true"}, {"recompute.granularity", "full"}});

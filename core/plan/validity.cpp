@@ -145,6 +145,16 @@ public:
         checkDivides(model.kvHeads, model.heads, "model.kv_heads", "model.heads", Severity::Error);
     }
 
+    void checkRecompute()
+    {
+        const Real& share = m_plan.recompute.fraction;
+        if (share.isKnown() && !(share.value >= 0 && share.value <= 1)) {
+            add(Severity::Error, share.origin,
+                Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
+                     {"recompute.fraction", formatReal(share.value), "0", "1"}});
+        }
+    }
+
     void checkParallel()
     {
         const ParallelPlan& parallel = m_plan.parallel;
@@ -303,6 +313,7 @@ public:
                                           [](const Problem& problem) { return problem.severity == Severity::Error; });
         if (!isAbsurd) {
             checkModel();
+            checkRecompute();
             checkParallel();
             checkEncoder();
             checkObjective();

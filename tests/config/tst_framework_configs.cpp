@@ -263,7 +263,12 @@ void TestFrameworkConfigs::ownTexts_data()
     row("torchtune's selective", "a.yaml",
         "model: {_component_: x}\nbatch_size: 2\nac_mode: selective\nac_option: 2\n"
         "enable_activation_checkpointing: false\n",
-        "torchtune", "recompute.enabled=true, recompute.granularity=selective");
+        "torchtune", "recompute.enabled=true, recompute.granularity=selective, recompute.fraction=0.5");
+    row("every third layer of torchtitan", "a.toml",
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n[compile]\nenable = true\n"
+        "[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"3\"\n",
+        "torchtitan-toml",
+        "recompute.granularity=selective, recompute.fraction=0.333333, implementation.compiled_loss=true");
     row("torchtitan without the section", "a.toml",
         "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n[parallelism]\n"
         "pipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 1\n",

@@ -3,7 +3,9 @@
 // What takes effect of the settings that recompute, and what is kept and rebuilt then.
 #include "footprint/layer_activations.h"
 #include "footprint/plans.h"
+#include "footprint/programs.h"
 #include "footprint/theory_cases.h"
+#include "footprint/working.h"
 
 #include <QtTest>
 
@@ -28,6 +30,8 @@ private slots:
     void modulesOverlapOnce();
     void wholeLayersOfAStage_data();
     void wholeLayersOfAStage();
+    void share_data();
+    void share();
     void moreRecomputingNeverAdds();
 };
 
@@ -167,6 +171,73 @@ void RecomputeTest::moreRecomputingNeverAdds()
     }
     const TrainingPlan full = planOf({{"recompute.granularity", "full"}}, plan);
     QCOMPARE(stageActivations(modelOf(full), 32, 0, 1).kept, before);
+}
+
+void RecomputeTest::share_data()
+{
+    QTest::addColumn<QByteArray>("profile");
+    QTest::addColumn<int>("layers");
+    QTest::addColumn<int>("stages");
+    QTest::addColumn<QByteArray>("share");
+    QTest::addColumn<QList<int>>("recomputed");
+    QTest::addColumn<QByteArray>("granularity");
+    QTest::newRow("half") << QByteArray("hf-sdpa") << 32 << 1 << QByteArray("0.5") << QList<int>{16}
+                          << QByteArray("full");
+    QTest::newRow("none") << QByteArray("prime-rl") << 32 << 1 << QByteArray("0") << QList<int>{0}
+                          << QByteArray("full");
+    QTest::newRow("all") << QByteArray("torchtitan") << 32 << 1 << QByteArray("1.0") << QList<int>{32}
+                         << QByteArray("full");
+    QTest::newRow("a rest is left out") << QByteArray("internevo") << 30 << 4 << QByteArray("0.3")
+                                        << QList<int>{2, 2, 2, 2} << QByteArray("full");
+    QTest::newRow("a third") << QByteArray("torchtune") << 12 << 1 << QByteArray("0.333333") << QList<int>{4}
+                             << QByteArray("selective");
+    QTest::newRow("Megatron") << QByteArray("megatron-te") << 32 << 2 << QByteArray("0.25") << QList<int>{4, 4}
+                              << QByteArray("full");
+    QTest::newRow("DeepSpeed's pipeline") << QByteArray("deepspeed-pipeline") << 32 << 2 << QByteArray("0.75")
+                                          << QList<int>{12, 12} << QByteArray("full");
+}
+
+/// The first int(layers · share) of each stage (InternEvo modeling_*.py, xtuner v1 model/dense/dense.py); recipe and
+/// tapes count the same.
+void RecomputeTest::share()
+{
+    QFETCH(QByteArray, profile);
+    QFETCH(int, layers);
+    QFETCH(int, stages);
+    QFETCH(QByteArray, share);
+    QFETCH(QList<int>, recomputed);
+    QFETCH(QByteArray, granularity);
+    const std::string count = std::to_string(layers), pipeline = std::to_string(stages);
+    const TrainingPlan plan = planOf({{"model.layers", count},
+                                      {"model.hidden", "1024"},
+                                      {"model.heads", "16"},
+                                      {"model.ffn", "4096"},
+                                      {"model.vocab", "32000"},
+                                      {"model.layer_norm", "true"},
+                                      {"batch.seq", "1024"},
+                                      {"batch.micro", "1"},
+                                      {"batch.accum", "8"},
+                                      {"parallel.pp", pipeline},
+                                      {"precision.recipe", "megatron-fp16"},
+                                      {"implementation.profile", profile.toStdString()},
+                                      {"recompute.enabled", "true"},
+                                      {"recompute.granularity", granularity.toStdString()},
+                                      {"recompute.fraction", share.toStdString()}});
+    const ModelProgram program = test::programOf(plan);
+    const Working working = workingOf(plan, {});
+    const auto split = PipelineSplit::of(plan).value();
+    for (int i = 0; i < stages; ++i) {
+        const StageProgram& stage = program.stages[static_cast<std::size_t>(i)];
+        int counted = 0;
+        for (const PieceRun& run : stage.chunks.front().runs) {
+            counted += run.checkpointGroup > 0 ? static_cast<int>(run.count) : 0;
+        }
+        QCOMPARE(counted, recomputed[i]);
+        const double whole = working.activations.tokens * working.activations.dense.whole;
+        const double input = working.activations.tokens * working.activations.input;
+        QCOMPARE(stageWorking(working, split, i).activations.kept,
+                 recomputed[i] * input + static_cast<double>(stage.layers - recomputed[i]) * whole);
+    }
 }
 
 QTEST_APPLESS_MAIN(RecomputeTest)
