@@ -41,6 +41,12 @@ std::int64_t paddedStart(std::int64_t sum, std::int64_t elements)
     return sum + roundUp(elements, 64);
 }
 
+bool hasGroup(const RankShape& shape, ParameterGroup group)
+{
+    return group == ParameterGroup::Dense
+        || (group == ParameterGroup::Experts ? shape.experts.isPresent() : shape.encoderCopies > 1);
+}
+
 std::int64_t copiesOf(const RankShape& shape, ParameterGroup group)
 {
     return group == ParameterGroup::Encoder ? shape.encoderCopies : 1;
@@ -215,6 +221,9 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     StageState bytes;
     bytes.parameters = frozenBytes(program, stage);
     for (const ParameterGroup group : parameterGroups) {
+        if (!hasGroup(program.shape, group)) {
+            continue;
+        }
         if (program.shape.isDistributedOptimizer) {
             addSharded(program, stage, group, bytes);
         } else {
