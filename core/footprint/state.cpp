@@ -72,10 +72,18 @@ void addFrozen(StateBytes& result, const Weights& weights, const StateRecipe& re
         * share.parameters;
 }
 
-/// LoRA adapters train in fp32: 4 + 4 bytes and their moments (theory.md 2.1, S06).
+/// LoRA adapters train in fp32: 4 + 4 bytes and their moments (theory.md 2.1, S06). In Megatron they are parameters
+/// like all others (ms-swift 4.6, megatron_lm_utils.py, wrap_model).
 void addAdapters(StateBytes& result, const Weights& weights, const StateRecipe& recipe, const Share& share)
 {
     constexpr double fp32 = 4;
+    if (recipe.gradientsPersist) {
+        result.parameters += weights.adapters.real() * recipe.parameter * share.parameters;
+        result.gradients += weights.adapters.real() * recipe.gradient * share.gradients;
+        result.master += weights.adapters.real() * recipe.master * share.optimizer;
+        result.moments += weights.adapters.real() * recipe.moments * share.optimizer;
+        return;
+    }
     result.parameters += weights.adapters.real() * fp32 * share.parameters;
     result.gradients += weights.adapters.real() * fp32 * share.gradients;
     result.moments += weights.adapters.real() * recipe.adapterMoments * share.optimizer;

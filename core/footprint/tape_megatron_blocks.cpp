@@ -57,11 +57,13 @@ MegatronModules::Tensor MegatronDenseBlock::branch(const Tensor& input)
 {
     const auto run = [this](const Tensors& inputs) {
         const std::int64_t tokens = m_shape.tokens();
-        Tensor wide
-            = columnParallel(inputs.front(), {tokens, m_shape.hidden, m_shape.gates * m_shape.ffn, Fc1Output, true});
+        Tensor wide = columnParallel(
+            inputs.front(),
+            {tokens, m_shape.hidden, m_shape.gates * m_shape.ffn, Fc1Output, true, true, Adapters::MlpIn});
         const Tensor active = activation(wide, tokens, m_shape.ffn, m_shape.gates == 2 || m_shape.hasMlpBias);
         wide = {};
-        return Tensors{rowParallel(active, {tokens, m_shape.ffn, m_shape.hidden, PartialOutput})};
+        return Tensors{
+            rowParallel(active, {tokens, m_shape.ffn, m_shape.hidden, PartialOutput, false, true, Adapters::MlpOut})};
     };
     return m_shape.recomputesMlp ? recorder.checkpoint(run, {input}) : run({input}).front();
 }
@@ -69,7 +71,9 @@ MegatronModules::Tensor MegatronDenseBlock::branch(const Tensor& input)
 MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
 {
     const std::int64_t queries = m_shape.heads * m_shape.headDim, keys = m_shape.groups * m_shape.headDim;
-    Tensor packed = columnParallel(input, {m_shape.tokens(), m_shape.hidden, queries + 2 * keys, Qkv, true});
+    Tensor packed = columnParallel(input,
+                                   {m_shape.tokens(), m_shape.hidden, queries + 2 * keys, Qkv, true, true,
+                                    Adapters::Query | Adapters::Key | Adapters::Value});
     Tensors qkv;
     prepare(packed, qkv);
     const bool isPacked = qkv.empty();
@@ -80,7 +84,8 @@ MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
     const Tensor context
         = attend(qkv[0], qkv[1], qkv[2], {m_shape.heads, m_shape.groups, m_shape.headDim, m_shape.headDim, isPacked});
     qkv.clear();
-    return rowParallel(context, {m_shape.tokens(), queries, m_shape.hidden, PartialOutput});
+    return rowParallel(context,
+                       {m_shape.tokens(), queries, m_shape.hidden, PartialOutput, false, true, Adapters::Output});
 }
 
 /// q/k norms and rotary positions make new, contiguous q and k; beside them v is copied (theory_moe_cp.md C1).

@@ -17,7 +17,7 @@ std::unique_ptr<RecordedBlock> recordedAttention(MegatronOps& ops)
     if (ops.shape.latentAttention.isPresent()) {
         return std::make_unique<MegatronLatentAttention>(ops);
     }
-    if (ops.shape.context > 1 && !ops.shape.isKwai) {
+    if ((ops.shape.context > 1 && !ops.shape.isKwai) || ops.shape.adapters.rank > 0) {
         return std::make_unique<MegatronContextAttention>(ops);
     }
     return nullptr;
@@ -73,12 +73,17 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
     MegatronAttention usual(ops, c.sequence, c.sequence, MegatronAttention::Mask::Causal, false);
     const std::unique_ptr<RecordedBlock> attention = recordedAttention(ops);
     MegatronMlp dense(ops, c.sequence);
-    const auto experts = hasExperts ? std::make_unique<MegatronExperts>(ops) : nullptr;
+    std::unique_ptr<RecordedBlock> recorded;
+    if (hasExperts) {
+        recorded = std::make_unique<MegatronExperts>(ops);
+    } else if (c.adapters.rank > 0) {
+        recorded = std::make_unique<MegatronDenseBlock>(ops);
+    }
     const Tape::Slot afterAttention = attention ? attention->forward(Tape::input) : usual.forward();
-    const Tape::Slot output = experts ? experts->forward(afterAttention) : dense.forward();
+    const Tape::Slot output = recorded ? recorded->forward(afterAttention) : dense.forward();
     ops.writer.beginBackward(output);
-    if (experts) {
-        experts->backward();
+    if (recorded) {
+        recorded->backward();
     } else {
         dense.backward();
     }
@@ -91,8 +96,8 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
     ops.writer.free(Tape::input);
     if (ops.delays()) {
         ops.writer.beginWeights();
-        if (experts) {
-            experts->writeDelayedGradients();
+        if (recorded) {
+            recorded->writeDelayedGradients();
         }
         ops.writeDelayedGradients();
         if (attention) {
@@ -103,6 +108,9 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
     piece.parameters.clear();
     piece.expertParameters.clear();
     addDecoderLayer(piece, c, hasExperts);
+    if (c.adapters.rank > 0) {
+        takeAdapters(piece, c, hasExperts);
+    }
 }
 
 } // namespace headroom

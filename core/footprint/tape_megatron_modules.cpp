@@ -7,7 +7,7 @@ using enum TensorKind;
 
 MegatronModules::Storage MegatronModules::weightGradient(std::int64_t rows, std::int64_t columns)
 {
-    if (m_ops.delays()) {
+    if (m_ops.delays() || m_shape.isFrozen) {
         return {};
     }
     if (!m_shape.fusesWeightGradients) {
@@ -55,8 +55,36 @@ MegatronModules::Tensor MegatronModules::norm(const Tensor& input, std::int64_t 
     return recorder.run({input}, NormOutput, input.bytes, {input.storage, statistics});
 }
 
-MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, const Linear& linear)
+/// mcore-bridge 1.6, tuners/lora.py, forward: the input, perhaps dropped out, through the rank and back to the width of
+/// the result, scaled and added out of place. The halves are Transformer Engine's layers, which keep their inputs.
+MegatronModules::Tensor MegatronModules::adapted(const Tensor& input, Tensor base, std::int64_t rows, unsigned target)
 {
+    if (!m_shape.hasAdapter(target)) {
+        return base;
+    }
+    Tensor read = input;
+    if (m_shape.hasAdapterDropout) {
+        const Storage mask = recorder.allocate(DropoutMask, input.bytes / m_shape.element);
+        read = recorder.run({input}, AdapterActivations, input.bytes, {mask});
+    }
+    const std::int64_t narrow = rows * m_shape.adapters.rank * m_shape.element;
+    Tensor low = recorder.run({read}, AdapterActivations, narrow, {read.storage});
+    read = {};
+    Tensor high = recorder.run({low}, AdapterActivations, base.bytes, {low.storage});
+    low = {};
+    Tensor scaled = recorder.run({high}, AdapterActivations, base.bytes);
+    high = {};
+    return recorder.run({base, scaled}, AdapterActivations, base.bytes, {}, TapeRecorder::passed(2));
+}
+
+MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, const Linear& given)
+{
+    Linear linear = given;
+    if (m_shape.hasAdapter(linear.target) && linear.hasNorm) {
+        linear.hasNorm = false; // its adapter reads what the norm made
+        return columnParallel(norm(input, linear.inputs), linear);
+    }
+    linear.savesInput = linear.savesInput && !m_shape.isFrozen;
     const std::int64_t full = linear.tokens * linear.inputs * m_shape.element;
     const bool isSplit = m_shape.sequenceShards > 1;
     Storages saved;
@@ -79,35 +107,38 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
         m_ops.growGlobalBuffer(full);
     }
     const Storage kept = m_ops.delays() && linear.savesInput ? read : Storage{};
-    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element, std::move(saved),
-                        [this, linear, full, isSplit, kept](const Storages& outputs) {
-                            Storage again;
-                            if (isSplit && linear.savesInput && m_shape.isTransformerEngine) {
-                                again = recorder.allocate(GatheredInput, full);
-                            } else if (isSplit && linear.savesInput) {
-                                m_ops.growGlobalBuffer(full);
-                            }
-                            m_ops.gemm();
-                            if (m_ops.delays()) {
-                                // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
-                                delay(again ? again : kept, outputs.front(), linear, isSplit && !again ? full : 0);
-                            }
-                            Storage gradient = recorder.allocate(ActivationGradient, full);
-                            Storage weight;
-                            if (isSplit) {
-                                Storage part = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
-                                weight = weightGradient(linear.outputs, linear.inputs);
-                                gradient = std::move(part);
-                            } else {
-                                weight = weightGradient(linear.outputs, linear.inputs);
-                            }
-                            if (linear.hasNorm) {
-                                again = {};
-                                weight = {};
-                                gradient = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
-                            }
-                            return Storages{gradient};
-                        });
+    Tensor result
+        = recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element, std::move(saved),
+                       [this, linear, full, isSplit, kept](const Storages& outputs) {
+                           Storage again;
+                           if (isSplit && linear.savesInput && m_shape.isTransformerEngine) {
+                               again = recorder.allocate(GatheredInput, full);
+                           } else if (isSplit && linear.savesInput) {
+                               m_ops.growGlobalBuffer(full);
+                           }
+                           m_ops.gemm();
+                           if (m_ops.delays()) {
+                               // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
+                               delay(again ? again : kept, outputs.front(), linear, isSplit && !again ? full : 0);
+                           }
+                           Storage gradient = recorder.allocate(ActivationGradient, full);
+                           Storage weight;
+                           if (isSplit) {
+                               Storage part = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
+                               weight = weightGradient(linear.outputs, linear.inputs);
+                               gradient = std::move(part);
+                           } else {
+                               weight = weightGradient(linear.outputs, linear.inputs);
+                           }
+                           if (linear.hasNorm) {
+                               again = {};
+                               weight = {};
+                               gradient = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
+                           }
+                           return Storages{gradient};
+                       });
+    whole = {};
+    return adapted(input, std::move(result), linear.tokens / m_shape.sequenceShards, linear.target);
 }
 
 MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const Linear& linear)
@@ -119,23 +150,25 @@ MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const 
     if (isSplit) {
         product = recorder.allocate(linear.kind, full);
     }
-    const Storage read = keptInput(input.storage, input.bytes);
+    const Storage read = m_shape.isFrozen ? Storage{} : keptInput(input.storage, input.bytes);
     const Storage kept = m_ops.delays() ? read : Storage{};
-    return recorder.run({input}, linear.kind, full / m_shape.sequenceShards, {read},
-                        [this, linear, full, isSplit, kept](const Storages& outputs) {
-                            Storage whole;
-                            if (isSplit) {
-                                whole = recorder.allocate(GatheredInput, full);
-                            }
-                            m_ops.gemm();
-                            if (m_ops.delays()) {
-                                delay(kept, whole ? whole : outputs.front(), linear);
-                            }
-                            const Storage gradient = recorder.allocate(ActivationGradient,
-                                                                       linear.tokens * linear.inputs * m_shape.element);
-                            const Storage weight = weightGradient(linear.outputs, linear.inputs);
-                            return Storages{gradient};
-                        });
+    Tensor result = recorder.run({input}, linear.kind, full / m_shape.sequenceShards, {read},
+                                 [this, linear, full, isSplit, kept](const Storages& outputs) {
+                                     Storage whole;
+                                     if (isSplit) {
+                                         whole = recorder.allocate(GatheredInput, full);
+                                     }
+                                     m_ops.gemm();
+                                     if (m_ops.delays()) {
+                                         delay(kept, whole ? whole : outputs.front(), linear);
+                                     }
+                                     const Storage gradient = recorder.allocate(
+                                         ActivationGradient, linear.tokens * linear.inputs * m_shape.element);
+                                     const Storage weight = weightGradient(linear.outputs, linear.inputs);
+                                     return Storages{gradient};
+                                 });
+    product = {};
+    return adapted(input, std::move(result), linear.tokens / m_shape.sequenceShards, linear.target);
 }
 
 MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const Linear& linear)
@@ -143,16 +176,18 @@ MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const L
     const std::int64_t inputBytes = input.bytes;
     const Storage kept = m_ops.delays() ? input.storage : Storage{};
     m_ops.gemm();
-    return recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element, {input.storage},
-                        [this, linear, inputBytes, kept](const Storages& outputs) {
-                            m_ops.gemm();
-                            if (m_ops.delays()) {
-                                delay(kept, outputs.front(), linear);
-                            }
-                            const Storage gradient = recorder.allocate(ActivationGradient, inputBytes);
-                            const Storage weight = weightGradient(linear.outputs, linear.inputs);
-                            return Storages{gradient};
-                        });
+    Tensor result = recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element,
+                                 {m_shape.isFrozen ? Storage{} : input.storage},
+                                 [this, linear, inputBytes, kept](const Storages& outputs) {
+                                     m_ops.gemm();
+                                     if (m_ops.delays()) {
+                                         delay(kept, outputs.front(), linear);
+                                     }
+                                     const Storage gradient = recorder.allocate(ActivationGradient, inputBytes);
+                                     const Storage weight = weightGradient(linear.outputs, linear.inputs);
+                                     return Storages{gradient};
+                                 });
+    return adapted(input, std::move(result), linear.tokens, linear.target);
 }
 
 MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::int64_t rows, std::int64_t width,
@@ -189,11 +224,12 @@ MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::in
 MegatronModules::Tensor MegatronModules::mlp(const Tensor& input, std::int64_t width)
 {
     const std::int64_t tokens = m_shape.tokens();
-    Tensor wide = columnParallel(input, {tokens, m_shape.hidden, m_shape.gates * width, Fc1Output});
+    Tensor wide = columnParallel(
+        input, {tokens, m_shape.hidden, m_shape.gates * width, Fc1Output, false, true, Adapters::MlpIn});
     const bool isFused = m_shape.gates == 2 || m_shape.hasMlpBias;
     const Tensor active = activation(wide, tokens, width, isFused);
     wide = {};
-    return rowParallel(active, {tokens, width, m_shape.hidden, PartialOutput});
+    return rowParallel(active, {tokens, width, m_shape.hidden, PartialOutput, false, true, Adapters::MlpOut});
 }
 
 MegatronModules::AttentionBytes MegatronModules::bytesOf(const Heads& heads) const

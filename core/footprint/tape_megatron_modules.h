@@ -26,6 +26,7 @@ public:
         TensorKind kind = TensorKind::Fc1Output;
         bool hasNorm = false; ///< fused in front of it
         bool savesInput = true;
+        unsigned target = 0; ///< what adapters call it
     };
 
     explicit MegatronModules(MegatronOps& ops)
@@ -64,6 +65,8 @@ public:
     /// Core attention; hands out the context of all query heads.
     Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, const Heads& heads);
 
+    /// `base`, the result of a linear layer, with what its adapter makes of its input: `rows` go through the rank.
+    Tensor adapted(const Tensor& input, Tensor base, std::int64_t rows, unsigned target);
     /// The weight gradient that only lives until it is added; none when the matrix product adds it itself.
     Storage weightGradient(std::int64_t rows, std::int64_t columns);
     /// Computes the weights' gradients that were delayed, in the order of the backward, and lets go of what they need.

@@ -200,27 +200,31 @@ MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const
     expertWorkspaces();
     // An activation that is made again is one for the tensor itself.
     const bool isRebuilt = m_shape.experts.recomputesActivation && linear.kind == ExpertOutput;
-    const Storage read
-        = isRebuilt ? input.storage : keptInput(input.storage, linear.rows * linear.inputs * m_shape.element);
+    const Storage read = m_shape.isFrozen ? Storage{}
+        : isRebuilt                       ? input.storage
+                                          : keptInput(input.storage, linear.rows * linear.inputs * m_shape.element);
     const Storage kept = m_ops.delays() ? read : Storage{};
-    return recorder.run({input}, linear.kind, linear.rows * linear.outputs * m_shape.element, {read},
-                        [this, linear, kept](const Storages& outputs) {
-                            expertWorkspaces();
-                            if (m_ops.delays()) {
-                                // The shapes of one expert's weight are those of the placeholder.
-                                const std::int64_t weights = m_shape.fusesWeightGradients ? 1 : linear.count;
-                                delay(kept, outputs.front(), {linear.rows, linear.inputs, weights * linear.outputs});
-                            }
-                            const Storage gradient
-                                = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * m_shape.element);
-                            Storage weight;
-                            if (m_shape.fusesWeightGradients && !m_ops.delays()) {
-                                m_ops.placeholder(linear.outputs, linear.inputs);
-                            } else {
-                                weight = weightGradient(linear.count * linear.outputs, linear.inputs);
-                            }
-                            return Storages{gradient};
-                        });
+    Tensor result
+        = recorder.run({input}, linear.kind, linear.rows * linear.outputs * m_shape.element, {read},
+                       [this, linear, kept](const Storages& outputs) {
+                           expertWorkspaces();
+                           if (m_ops.delays()) {
+                               // The shapes of one expert's weight are those of the placeholder.
+                               const std::int64_t weights = m_shape.fusesWeightGradients ? 1 : linear.count;
+                               delay(kept, outputs.front(), {linear.rows, linear.inputs, weights * linear.outputs});
+                           }
+                           const Storage gradient
+                               = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * m_shape.element);
+                           Storage weight;
+                           if (m_shape.fusesWeightGradients && !m_ops.delays() && !m_shape.isFrozen) {
+                               m_ops.placeholder(linear.outputs, linear.inputs);
+                           } else {
+                               weight = weightGradient(linear.count * linear.outputs, linear.inputs);
+                           }
+                           return Storages{gradient};
+                       });
+    return adapted(input, std::move(result), linear.rows,
+                   linear.kind == ExpertOutput ? Adapters::MlpOut : Adapters::MlpIn);
 }
 
 } // namespace headroom

@@ -122,6 +122,54 @@ void addDecoderLayer(Piece& piece, const RankShape& c, bool hasExperts)
     }
 }
 
+void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts)
+{
+    piece.frozenParameters.swap(piece.parameters);
+    piece.frozenParameters.insert(piece.frozenParameters.end(), piece.expertParameters.begin(),
+                                  piece.expertParameters.end());
+    piece.parameters.clear();
+    piece.expertParameters.clear();
+    piece.matrices.clear();
+    piece.expertMatrices.clear();
+    const auto add = [&c](std::vector<std::int64_t>& tensors, unsigned target, std::int64_t in, std::int64_t out) {
+        if (c.hasAdapter(target)) {
+            tensors.push_back(c.adapters.rank * in);
+            tensors.push_back(c.adapters.rank * out);
+        }
+    };
+    using T = Adapters;
+    const LatentShape& latent = c.latentAttention;
+    if (latent.isPresent()) {
+        const std::int64_t queries = c.heads * (latent.plain + latent.rotary);
+        add(piece.parameters, T::Output, c.heads * latent.value, c.hidden);
+        if (latent.query > 0) {
+            add(piece.parameters, T::Query, c.hidden, latent.query);
+        }
+        add(piece.parameters, T::Query, latent.query > 0 ? latent.query : c.hidden, queries);
+        add(piece.parameters, T::Key, c.hidden, latent.keyValue + latent.rotary);
+        add(piece.parameters, T::Value, latent.keyValue, c.heads * (latent.plain + latent.value));
+    } else {
+        add(piece.parameters, T::Output, c.heads * c.headDim, c.hidden);
+        add(piece.parameters, T::Query | T::Key | T::Value, c.hidden, (c.heads + 2 * c.groups) * c.headDim);
+    }
+    const auto addMlpOf = [&](std::vector<std::int64_t>& tensors, std::int64_t width, std::int64_t ffn) {
+        add(tensors, T::MlpIn, width, c.gates * ffn);
+        add(tensors, T::MlpOut, ffn, width);
+    };
+    if (!hasExperts) {
+        addMlpOf(piece.parameters, c.hidden, c.ffn);
+        return;
+    }
+    const ExpertShape& experts = c.experts;
+    if (experts.sharedFfn > 0) {
+        addMlpOf(piece.parameters, c.hidden, experts.sharedFfn);
+    }
+    for (std::int64_t i = 0; i < experts.local; ++i) {
+        addMlpOf(experts.hasOwnBuffers ? piece.expertParameters : piece.parameters,
+                 experts.latent > 0 ? experts.latent : c.hidden, experts.ffn);
+    }
+}
+
 void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight)
 {
     addNorm(piece, c, c.hidden);

@@ -279,6 +279,17 @@ bool cannotOffload(const TrainingPlan& plan)
         || plan.model.decoderLayers.isKnown() || plan.implementation.deferredWgrads.isKnown();
 }
 
+/// mcore-bridge's wrap Transformer Engine's layers (tuners/lora.py).
+bool describesAdapters(const TrainingPlan& plan)
+{
+    const bool isOther = plan.model.mtpLayers.value > 0 || plan.model.family.value == "bert"
+        || plan.model.family.value == "t5" || plan.model.decoderLayers.isKnown() || plan.parallel.vocabSplit.isKnown();
+    return profileOf(plan) == "megatron-te" && !isOther && optimizerOf(plan) != OptimizerKind::Muon
+        && (!plan.precision.fp8.isKnown() || plan.precision.fp8.value.empty())
+        && !splitsBackward(plan.parallel.schedule.value) && !plan.lora.trainsEmbeddings.value
+        && plan.lora.adapterSlots.valueOr(1) < 2 && !plan.shard.offloadActivations.value;
+}
+
 Result<void> checkKnown(const TrainingPlan& plan)
 {
     if (profileOf(plan).empty()) {
@@ -303,7 +314,7 @@ Result<void> checkKnown(const TrainingPlan& plan)
     const bool hasOtherVision = tower.isPresent()
         && (projector == Projector::Kind::None || projector == Projector::Kind::Resampler
             || projector == Projector::Kind::Perceiver);
-    const bool trainsNothing = !trainable.language && !trainable.vision && !trainable.projector;
+    const bool trainsNothing = !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
     const Schedule schedule = plan.parallel.schedule.value;
     const bool hasLora = plan.lora.rank.value > 0;
     const OptimizerKind optimizer = optimizerOf(plan);
@@ -316,12 +327,13 @@ Result<void> checkKnown(const TrainingPlan& plan)
           std::pair{encoderCopies(plan) > 1 && plan.parallel.pp.value > 1 && layerCopies(schedule) > 1,
                     "an encoder on every stage under this pipeline schedule"},
           std::pair{trainsNothing, "a run that trains nothing"},
-          std::pair{!trainable.language && !tower.isPresent(), "a frozen language model without an encoder"},
+          std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),
+                    "a frozen language model without an encoder"},
           std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
           std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,
                     "the Muon optimizer with offloaded state"},
           std::pair{optimizer == OptimizerKind::Adafactor, "the Adafactor optimizer"},
-          std::pair{hasLora, "LoRA adapters"},
+          std::pair{hasLora && !describesAdapters(plan), "LoRA adapters on this model"},
           std::pair{plan.shard.offloadParams.value, "offloaded parameters"},
           std::pair{plan.parallel.vocabSplit.isKnown() && cannotSplitVocabulary(plan), "this split of the vocabulary"},
           std::pair{plan.recompute.offloadInputs.value, "inputs of recomputed layers in the host's memory"},
@@ -441,6 +453,8 @@ Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
     }
     shape.hasReference = referenceModel(plan) == ReferenceModel::Separate;
     shape.isFrozen = !trainableOf(plan).language;
+    shape.adapters = adaptersOf(plan);
+    shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
     return readSpecialLayers(plan, shape);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "footprint/parameters.h"
 #include "footprint/tape_shape_moe.h"
 #include "footprint/tape_shape_offload.h"
 #include "plan/training_plan.h"
@@ -74,6 +75,8 @@ struct RankShape
     // Recompute.
     std::int64_t checkpointGroup = 0; ///< layers stored as one input each time; 0: none
     std::int64_t checkpointedLayers = -1; ///< the first so many of a chunk; -1: all
+    Adapters adapters; ///< beside frozen layers
+    bool hasAdapterDropout = false;
     bool hasReference = false; ///< a frozen copy of the whole model, in the type of the weights
     std::int64_t labels = 0; ///< of a classifier in the place of the output layer; 0: none
     double checkpointedShare = -1; ///< of a chunk's layers, in place of a number; below 0: none is given
@@ -90,6 +93,10 @@ struct RankShape
     LatentShape latentAttention;
     ContextShape contextShape;
 
+    [[nodiscard]] bool hasAdapter(unsigned targets) const
+    {
+        return adapters.rank > 0 && (adapters.targets & targets) != 0;
+    }
     /// Tokens of a micro-batch on this rank, before sequence parallelism.
     [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens() / sequenceShards; }

@@ -92,7 +92,6 @@ Result<void> readExperts(const TrainingPlan& plan, RankShape& shape)
     const bool isMixed = experts.firstDenseLayers > 0 || experts.every > 1;
     for (const auto& [has, what] : {
              std::pair{shape.family != ModelFamily::Decoder, "experts outside decoders"},
-             std::pair{shape.isFrozen, "frozen layers with experts"},
              std::pair{isMixed && shape.checkpointGroup > 1,
                        "groups of recomputed layers that mix dense and expert ones"},
              std::pair{experts.overlapsCommunication && shape.chunks > 1,
@@ -123,9 +122,6 @@ Result<void> readLatentAttention(const TrainingPlan& plan, RankShape& shape)
         return failure(Text{HEADROOM_TR("core", "the head sizes of latent attention (%1) are not known"),
                             {"mla.qk_nope_dim, mla.qk_rope_dim, mla.v_dim"}});
     }
-    if (shape.isFrozen) {
-        return notDescribed("frozen layers with latent attention");
-    }
     if (!shape.isTransformerEngine) {
         return notDescribed("latent attention in Megatron's own layers");
     }
@@ -144,9 +140,6 @@ Result<void> readContext(const TrainingPlan& plan, RankShape& shape)
     const std::string& name = plan.parallel.cpComm.value;
     if (shape.family != ModelFamily::Decoder) {
         return notDescribed("context parallelism outside decoders");
-    }
-    if (shape.isFrozen) {
-        return notDescribed("context parallelism with frozen layers");
     }
     if (!shape.isTransformerEngine) {
         return notDescribed("context parallelism in Megatron's own layers");

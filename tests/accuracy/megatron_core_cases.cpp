@@ -115,10 +115,71 @@ void MegatronCoreReader::readBridge()
     }
 }
 
+/// ms-swift 4.6, swift/megatron/arguments/megatron_args.py: no padding of the vocabulary, fused loss in Megatron's own
+/// kernel, rotary positions unfused; rows go one behind the other without a mask, so that a packed row is one of its
+/// length. What unpacked rows hold, the data says.
 void MegatronCoreReader::readSwift()
 {
-    set("shard.offload_params", "false");
+    const YAML::Node arguments = m_node["raw_args"];
+    set("model.vocab_pad_multiple", "1");
+    set("implementation.fused_loss", "native");
+    set("implementation.rope_fusion", "false");
+    set("implementation.loader_mask", "false");
     set("implementation.expandable_segments", "true");
+    set("moe.router_dtype", "fp32");
+    set("moe.capacity_factor", text(arguments["moe_expert_capacity_factor"]));
+    set("parallel.first_stage_layers", text(arguments["decoder_first_pipeline_num_layers"]));
+    set("parallel.last_stage_layers", text(arguments["decoder_last_pipeline_num_layers"]));
+    set("shard.offload_params", "false");
+    set("shard.offload_optimizer", text(arguments["optimizer_cpu_offload"]));
+    set("shard.offload_optimizer_fraction", text(arguments["optimizer_offload_fraction"]));
+    set("recompute.vision", text(arguments["vit_gradient_checkpointing"]));
+    if (text(arguments["tuner_type"]) == "lora") {
+        set("lora.rank", text(arguments["lora_rank"]));
+        set("lora.targets", text(arguments["target_modules"]));
+        set("lora.dropout", "0.05"); // its default
+    }
+    readSwiftObjective(arguments);
+    if (m_node["model"]["vision"]) {
+        readSwiftImages();
+    }
+    if (m_node["model"]["audio"]) {
+        m_case.missing = "the size of the audio encoder";
+    }
+    if (text(arguments["packing"]) != "true") {
+        m_case.missing = "token lengths";
+    }
+}
+
+void MegatronCoreReader::readSwiftObjective(const YAML::Node& arguments)
+{
+    set("batch.packing", text(arguments["packing"]));
+    set("objective.type", text(arguments["rlhf_type"]));
+    if (text(arguments["task_type"]) == "seq_cls") {
+        set("objective.head", "classifier");
+        set("objective.labels", text(arguments["num_labels"]));
+    }
+}
+
+/// The largest image: the scripts bound its tokens, or its pixels at 28 by 28 a token. A frozen tower keeps nothing of
+/// however many there are.
+void MegatronCoreReader::readSwiftImages()
+{
+    const YAML::Node vision = m_node["model"]["vision"];
+    const std::string type = text(vision["type"]);
+    const bool isIntern = contains(type, "InternViT");
+    const std::string tokens = text(m_node["env"]["IMAGE_MAX_TOKEN_NUM"]);
+    set("vision.tokens_per_image", isIntern ? "256" : tokens.empty() ? "1280" : tokens); // 1003520 / 28²
+    set("projector.type", isIntern ? "pixel_shuffle" : "patch_merger");
+    if (isIntern) {
+        set("vision.image_size", text(vision["image_size"]));
+        set("vision.merge", "2");
+        set("vision.class_token", "true");
+        set("vision.learned_positions", "true");
+    } else if (contains(type, "Qwen3-VL")) {
+        set("vision.deepstack_layers", "3");
+    }
+    m_case.missing.clear();
 }
 
 } // namespace headroom::accuracy

@@ -24,6 +24,8 @@ private:
     void readSimuMax();
     void readBridge();
     void readSwift();
+    void readSwiftObjective(const YAML::Node& arguments);
+    void readSwiftImages();
 };
 
 } // namespace headroom::accuracy

@@ -29,6 +29,10 @@ private slots:
     void pairsAreTwiceTheBatch();
     void referenceRunsBesideLogProbabilities();
     void classifies();
+    void adaptersAreAllThatTrains_data();
+    void adaptersAreAllThatTrains();
+    void adaptersKeepWhatTheyRead_data();
+    void adaptersKeepWhatTheyRead();
 };
 
 namespace {
@@ -40,13 +44,13 @@ TrainingPlan small(test::FieldTexts more = {})
                           {"model.hidden", "1024"},
                           {"model.heads", "16"},
                           {"model.ffn", "4096"},
-                          {"model.vocab", "32000"},
+                          {"model.vocab", "32768"},
                           {"model.tied_embeddings", "false"},
                           {"batch.seq", "128"},
                           {"batch.micro", "1"}}));
 }
 
-constexpr std::int64_t h = 1024, layers = 4, vocab = 32'000, sequence = 128;
+constexpr std::int64_t h = 1024, layers = 4, vocab = 32'768, sequence = 128;
 /// 4h² of attention and 8h² of the MLP in each layer, embedding and output layer, two norms a layer and the last one.
 constexpr std::int64_t parameters = layers * 12 * h * h + 2 * vocab * h + 9 * h;
 
@@ -200,6 +204,71 @@ void ObjectiveTest::classifies()
     Footprint footprint;
     QVERIFY(estimate(small({{"objective.head", "classifier"}, {"objective.labels", "265"}}), {}, footprint));
     QCOMPARE(footprint.stages[0].parameters, parameters - vocab * h + labels * h);
+}
+
+void ObjectiveTest::adaptersAreAllThatTrains_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("adapters");
+    QTest::addColumn<qint64>("base");
+    QTest::addColumn<qint64>("shards");
+    const TrainingPlan plan = small({{"precision.recipe", "megatron-bf16"}, {"lora.rank", "8"}});
+    // r·(in + out) of qkv, projection, fc1 and fc2.
+    QTest::newRow("one rank") << plan << qint64{layers * 8 * (4 * h + 2 * h + 5 * h + 5 * h)} << qint64{parameters}
+                              << qint64{1};
+    // Of each pair of halves one is split: 2560, 1536, 3072 and 3072 in the place of 4096, 2048, 5120 and 5120.
+    const qint64 split = layers * 6 * h * h + vocab * h + 9 * h;
+    QTest::newRow("tensor parallel") << planOf({{"parallel.tp", "2"}}, plan)
+                                     << qint64{layers * 8 * (2560 + 1536 + 3072 + 3072)} << qint64{split} << qint64{1};
+    QTest::newRow("queries, keys, values; distributed optimizer")
+        << planOf({{"lora.targets", "linear_qkv"}, {"shard.dist_opt", "true"}, {"parallel.dp", "4"}}, plan)
+        << qint64{layers * 8 * 4 * h} << qint64{parameters} << qint64{4};
+}
+
+/// 2 bytes of the frozen weights; 2 + 4 of the adapters, 12 of them over the replicas.
+void ObjectiveTest::adaptersAreAllThatTrains()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, adapters);
+    QFETCH(qint64, base);
+    QFETCH(qint64, shards);
+    const ModelProgram program = programOf(plan);
+    const StageState state = stageState(program, program.stages[0]);
+    QCOMPARE(state.parameters, 2 * base + 2 * adapters);
+    QCOMPARE(state.gradients, 4 * adapters);
+    QCOMPARE(state.master, 4 * adapters / shards);
+    QCOMPARE(state.moments, 8 * adapters / shards);
+    QCOMPARE(parameterCount(program, program.stages[0]), base + adapters);
+}
+
+void ObjectiveTest::adaptersKeepWhatTheyRead_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("bytes");
+    const TrainingPlan plan = small({{"precision.recipe", "megatron-bf16"}, {"attention.impl", "flash"}});
+    const TrainingPlan gated = planOf({{"model.gated_mlp", "true"}}, plan);
+    const qint64 narrow = 2 * 8 * sequence; // r values of every token
+    QTest::newRow("dense") << plan << 4 * narrow;
+    QTest::newRow("gated") << gated << 4 * narrow;
+    QTest::newRow("two sequences") << planOf({{"batch.micro", "2"}}, gated) << 8 * narrow;
+    QTest::newRow("split") << planOf({{"parallel.tp", "2"}, {"parallel.sp", "true"}}, gated) << 4 * narrow / 2;
+}
+
+/// With adapters everywhere a frozen layer keeps what a trained one does, each adapter's narrow tensor beside it; with
+/// adapters nowhere it would keep no norm's output.
+void ObjectiveTest::adaptersKeepWhatTheyRead()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, bytes);
+    const auto kept = [](const TrainingPlan& of) {
+        const ModelProgram program = programOf(of);
+        const auto& saved = program.pieces[program.stages[0].chunks[0].runs[1].piece].tape.saved;
+        return std::accumulate(saved.begin(), saved.end(), qint64{0},
+                               [](qint64 sum, const Tape::Event& event) { return sum + event.bytes; });
+    };
+    constexpr qint64 randomState = 512; // counted where attention has a tape of its own
+    QCOMPARE(kept(planOf({{"lora.rank", "8"}}, plan)) - (kept(plan) - randomState), bytes);
+    QVERIFY(kept(planOf({{"lora.rank", "8"}, {"lora.targets", "linear_proj"}}, plan)) < kept(plan));
 }
 
 QTEST_APPLESS_MAIN(ObjectiveTest)
