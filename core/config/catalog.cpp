@@ -46,7 +46,7 @@ std::map<std::size_t, Entry> entriesOf(const ConfigDocument& document, std::stri
 /// Only fields that describe the model may be in a preset.
 bool isModelField(std::string_view key)
 {
-    constexpr std::array<std::string_view, 5> groups{"model", "moe", "mla", "vision", "projector"};
+    constexpr std::array<std::string_view, 6> groups{"model", "moe", "mixer", "mla", "vision", "projector"};
     const std::string_view group = key.substr(0, key.find('.'));
     return isFieldKey(key) && std::find(groups.begin(), groups.end(), group) != groups.end();
 }

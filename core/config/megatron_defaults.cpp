@@ -2,6 +2,7 @@
 #include "config/megatron_defaults.h"
 
 #include "config/format_keys.h"
+#include "config/hybrid_pattern.h"
 #include "units/number.h"
 
 #include <algorithm>
@@ -31,6 +32,8 @@ public:
 
     void complete()
     {
+        completeHybrid(
+            m_plan, [this](std::string_view name) { return flag(name); }, m_document.name(), m_problems);
         completeMlp();
         completeVision();
         completeVocabulary();

@@ -199,6 +199,20 @@ void addVision(ActivationModel& result, const TrainingPlan& plan, const VisionTo
     result.visionRebuilt = result.recompute.vision ? std::max(whole - input, 0.0) : 0;
 }
 
+/// The average layer of a hybrid.
+template <class Function>
+void averageKinds(const Architecture& model, const Function& inKind, const Split& split, LayerBytes& result)
+{
+    result = {};
+    for (const auto& [kind, count] : model.countKinds(0, model.layers)) {
+        LayerBytes layer = inKind(kind, split);
+        layer *= real(count) / std::max(real(model.layers), 1.0);
+        result.whole += layer.whole;
+        result.kept += layer.kept;
+        result.offloaded += layer.offloaded;
+    }
+}
+
 double average(double dense, double expert, double expertShare)
 {
     return dense + (expert - dense) * expertShare;
@@ -227,6 +241,14 @@ double Recompute::blockLayers(double chunkLayers, double chunks) const
 {
     const double asked = share >= 0 ? layersOfShare(share, chunkLayers) : real(layers) / (perChunk ? 1.0 : chunks);
     return everyLayer ? chunkLayers : std::min(asked, chunkLayers);
+}
+
+LayerBytes& LayerBytes::operator*=(double scale)
+{
+    whole *= scale;
+    kept *= scale;
+    offloaded *= scale;
+    return *this;
 }
 
 double LayerTensors::total() const
@@ -331,11 +353,23 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     const auto bytesOf
         = [&](const LayerTensors& layer) { return layerBytes(layer, plan, result.recompute, flow, model.isMla); };
     const Split alone;
-    const LayerBytes denseAlone = bytesOf(denseLayer(model, alone, scores, sequence));
+    LayerBytes denseAlone = bytesOf(denseLayer(model, alone, scores, sequence));
     LayerBytes expertAlone;
     result.dense = bytesOf(denseLayer(model, split, scores, sequence));
     double expertShare = 0;
-    if (model.isMoe()) {
+    if (model.isHybrid()) {
+        const auto inKind = [&](LayerKind kind, const Split& ranks) {
+            LayerTensors layer = kind.feedForward == FeedForward::Experts
+                ? expertLayer(model, ranks, scores, sequence, capacity)
+                : denseLayer(model, ranks, scores, sequence);
+            keepKind(kind, model, ranks, layer);
+            return bytesOf(layer);
+        };
+        averageKinds(model, inKind, alone, denseAlone);
+        for (const auto& [kind, count] : model.countKinds(0, model.layers)) {
+            result.kinds.emplace_back(kind, inKind(kind, split));
+        }
+    } else if (model.isMoe()) {
         expertAlone = bytesOf(expertLayer(model, alone, scores, sequence, capacity));
         result.expert = bytesOf(expertLayer(model, split, scores, sequence, capacity));
         expertShare = real(model.moeLayers(0, model.layers)) / std::max(real(model.layers), 1.0);
@@ -345,9 +379,10 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     result.k = calibration.k.value_or(result.theoryK);
     const double scale = result.theoryK > 0 ? result.k / result.theoryK : 0;
     for (LayerBytes* layer : {&result.dense, &result.expert}) {
-        layer->whole *= scale;
-        layer->kept *= scale;
-        layer->offloaded *= scale;
+        *layer *= scale;
+    }
+    for (auto& [kind, layer] : result.kinds) {
+        layer *= scale;
     }
     const bool isShared = plan.recompute.distribute.value && !split.sequence;
     result.input = std::min(unit, unit * result.k) / real(isShared ? split.tensor : split.outside());
@@ -358,52 +393,6 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     encoder.tensor = encoderTensorParallel(plan);
     encoder.sequence = split.sequence && encoder.tensor > 1;
     addVision(result, plan, tower, projector, encoder);
-    return result;
-}
-
-static StageActivations activationsOnGpu(const ActivationModel& model, std::int64_t denseLayers,
-                                         std::int64_t expertLayers, std::int64_t chunks)
-{
-    const double layers = real(denseLayers + expertLayers);
-    const double whole
-        = model.tokens * (real(denseLayers) * model.dense.whole + real(expertLayers) * model.expert.whole);
-    const double kept = model.tokens * (real(denseLayers) * model.dense.kept + real(expertLayers) * model.expert.kept);
-    if (layers <= 0 || whole <= 0) {
-        return {};
-    }
-    // Recomputed layers are rebuilt one (one group) at a time; the stored input of the group is the rebuilt one's.
-    const double input = model.tokens * model.input;
-    const double largest
-        = model.tokens * std::max(denseLayers > 0 ? model.dense.whole : 0, expertLayers > 0 ? model.expert.whole : 0);
-    const double chunkLayers = layers / real(chunks);
-    switch (model.recompute.kind) {
-    case Recompute::Kind::None:
-        return {whole, 0};
-    case Recompute::Kind::Modules:
-        return {kept, std::max(largest - kept / layers, 0.0)};
-    case Recompute::Kind::Uniform: {
-        const double group = std::min(real(model.recompute.group), chunkLayers);
-        return {real(chunks) * std::ceil(chunkLayers / group) * input, std::max(group * largest - input, 0.0)};
-    }
-    case Recompute::Kind::Block:
-        break;
-    }
-    // Backward starts with the layers stored whole, so they are gone when the first recomputed one is rebuilt.
-    const double recomputed = model.recompute.blockLayers(chunkLayers, real(chunks));
-    const double stored = (chunkLayers - recomputed) * whole / layers;
-    const double rebuilt = recomputed > 0 ? std::max(largest - input - stored, 0.0) : 0.0;
-    return {real(chunks) * (recomputed * input + stored), rebuilt};
-}
-
-StageActivations stageActivations(const ActivationModel& model, std::int64_t denseLayers, std::int64_t expertLayers,
-                                  std::int64_t chunks)
-{
-    StageActivations result = activationsOnGpu(model, denseLayers, expertLayers, chunks);
-    const double layers = real(denseLayers + expertLayers);
-    if (layers > 0 && (model.offload.isOn || model.offload.takesInputs)) {
-        const double offered = real(denseLayers) * model.dense.offloaded + real(expertLayers) * model.expert.offloaded;
-        offloadActivations(model, layers, model.tokens * offered / layers, real(chunks), result);
-    }
     return result;
 }
 

@@ -31,8 +31,11 @@ enum class Kept : std::uint8_t {
     ExpertProbabilities,
     SharedHidden,
     SharedActivated,
+    MixerProjection, ///< of a mixer other than attention
+    ScanOutput,
+    MixerNorm, ///< result of the norm behind the scan
 };
-inline constexpr std::size_t keptCount = 19;
+inline constexpr std::size_t keptCount = 22;
 
 /// Bytes per token that one layer keeps on one GPU.
 struct LayerTensors
@@ -62,6 +65,8 @@ struct LayerBytes
     double whole = 0; ///< per token, nothing recomputed
     double kept = 0; ///< per token, after the named modules are recomputed
     double offloaded = 0; ///< of them, what may wait in the host's memory
+
+    LayerBytes& operator*=(double scale);
 };
 
 /// Which layers of a stage are recomputed.
@@ -91,6 +96,7 @@ struct ActivationModel
     double k = 0; ///< the same after calibration
     double effectiveK = 0; ///< what recomputation leaves of it: 1 where only layer inputs are stored
     LayerBytes dense, expert;
+    std::vector<std::pair<LayerKind, LayerBytes>> kinds; ///< of a hybrid's layers
     double input = 0; ///< bytes per token of a recomputed layer's stored input
     Recompute recompute;
     ActivationOffload offload;
@@ -118,5 +124,9 @@ struct StageActivations
 /// For `denseLayers` + `expertLayers` layers that run as `chunks` equal chunks; the vision encoder is not in it.
 [[nodiscard]] StageActivations stageActivations(const ActivationModel& model, std::int64_t denseLayers,
                                                 std::int64_t expertLayers, std::int64_t chunks);
+/// For the layers of a hybrid, so many of each kind.
+[[nodiscard]] StageActivations stageActivations(const ActivationModel& model,
+                                                const std::vector<std::pair<LayerKind, std::int64_t>>& counts,
+                                                std::int64_t chunks);
 
 } // namespace headroom

@@ -77,6 +77,32 @@ void resolveExperts(const MoePlan& moe, Architecture& result)
     result.moeEvery = positive(moe.layerFreq);
 }
 
+/// State spaces and delta nets as their configurations complete themselves: Megatron-LM transformer_config.py and
+/// ssm/mamba_mixer.py, transformers configuration_*.py.
+void resolveHybrid(const TrainingPlan& plan, Architecture& result)
+{
+    auto pattern = layerPatternOf(plan);
+    if (!pattern) {
+        return; // validate() says why
+    }
+    const MixerPlan& mixer = plan.mixer;
+    result.kinds = std::move(pattern->layers);
+    result.predictorKinds = std::move(pattern->predictor);
+    result.mtpLayers = std::max(result.mtpLayers, pattern->predictors);
+    LinearMixer& sizes = result.mixer;
+    sizes.headDim = positive(mixer.headDim, 64);
+    const std::int64_t inner = (Elements(positive(mixer.expand, 2)) * result.hidden).value();
+    sizes.heads = positive(mixer.heads, inner / sizes.headDim);
+    sizes.keyHeads = positive(mixer.keyHeads, sizes.heads);
+    sizes.keyDim = positive(mixer.keyDim, sizes.headDim);
+    sizes.state = positive(mixer.stateDim, 128);
+    sizes.groups = positive(mixer.groups, 8);
+    sizes.conv = size(mixer.conv, 4);
+    sizes.chunk = positive(mixer.chunk, 128);
+    sizes.timeRank = size(mixer.timeRank, (result.hidden + 15) / 16);
+    sizes.hasConvBias = mixer.convBias.valueOr(mixer.kind.value != "gated_delta_net");
+}
+
 Projector::Kind projectorKind(const std::string& name)
 {
     using Kind = Projector::Kind;
@@ -117,11 +143,33 @@ std::int64_t Architecture::moeLayers(std::int64_t first, std::int64_t count) con
     if (!isMoe()) {
         return 0;
     }
+    if (isHybrid()) {
+        const auto all = static_cast<std::int64_t>(kinds.size());
+        const std::int64_t begin = std::clamp<std::int64_t>(first, 0, all);
+        const std::int64_t end = std::clamp<std::int64_t>(first + count, begin, all);
+        return std::count_if(kinds.begin() + begin, kinds.begin() + end,
+                             [](LayerKind kind) { return kind.feedForward == FeedForward::Experts; });
+    }
     // Layer i has experts when i is a multiple of the frequency, from the first non-dense layer on.
     const auto upTo = [this](std::int64_t end) { return (end + moeEvery - 1) / moeEvery; };
     const std::int64_t begin = std::max(first, firstDenseLayers);
     const std::int64_t end = first + count;
     return begin < end ? upTo(end) - upTo(begin) : 0;
+}
+
+std::vector<std::pair<LayerKind, std::int64_t>> Architecture::countKinds(std::int64_t first, std::int64_t count) const
+{
+    std::vector<std::pair<LayerKind, std::int64_t>> counts;
+    const auto all = static_cast<std::int64_t>(kinds.size());
+    for (std::int64_t i = std::max<std::int64_t>(first, 0); i < std::min(first + count, all); ++i) {
+        const LayerKind kind = kinds[static_cast<std::size_t>(i)];
+        auto found = std::find_if(counts.begin(), counts.end(), [kind](const auto& one) { return one.first == kind; });
+        if (found == counts.end()) {
+            found = counts.insert(found, {kind, 0});
+        }
+        ++found->second;
+    }
+    return counts;
 }
 
 std::int64_t Split::expertData() const
@@ -155,7 +203,13 @@ Architecture architectureOf(const TrainingPlan& plan)
     result.isParallel = model.parallelBlock.valueOr(false);
     result.blockNorms = result.isParallel && model.sharedNorm.valueOr(false) ? 1 : 2;
     result.headBias = model.headBias.valueOr(false);
+    result.attnGate = model.attnGate.value;
+    result.sharedGate = plan.moe.sharedGate.value;
+    result.repeatsPredictor = model.repeatedPredictor.value;
     resolveExperts(plan.moe, result);
+    if (isHybrid(plan)) {
+        resolveHybrid(plan, result);
+    }
     return result;
 }
 

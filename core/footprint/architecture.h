@@ -2,9 +2,13 @@
 #pragma once
 
 #include "footprint/elements.h"
+#include "footprint/linear_mixer.h"
+#include "plan/layer_pattern.h"
 #include "plan/training_plan.h"
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace headroom {
 
@@ -32,11 +36,21 @@ struct Architecture
     std::int64_t experts = 0, topk = 0, expertFfn = 0, sharedFfn = 0, latent = 0;
     std::int64_t firstDenseLayers = 0, moeEvery = 1;
     std::int64_t mtpLayers = 0;
+    bool attnGate = false, sharedGate = false; ///< gates of attention's result and of the shared expert
+    bool repeatsPredictor = false; ///< one layer makes all multi-token predictions
 
+    LinearMixer mixer;
+    std::vector<LayerKind> kinds; ///< of a hybrid's layers; empty: attention everywhere
+    std::vector<LayerKind> predictorKinds; ///< the layers of a hybrid's multi-token prediction
+
+    [[nodiscard]] bool isHybrid() const { return !kinds.empty(); }
     [[nodiscard]] bool isMoe() const { return experts > 0; }
     [[nodiscard]] Elements norm() const { return Elements(layerNorm ? 2 : 1) * hidden; }
     /// How many of the layers [first, first + count) have experts.
     [[nodiscard]] std::int64_t moeLayers(std::int64_t first, std::int64_t count) const;
+    /// How many of them are of each kind that a hybrid has.
+    [[nodiscard]] std::vector<std::pair<LayerKind, std::int64_t>> countKinds(std::int64_t first,
+                                                                             std::int64_t count) const;
 };
 
 /// The vision encoder; no layers: none.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/parameters.h"
 
+#include <algorithm>
+
 namespace headroom {
 
 namespace {
@@ -78,7 +80,7 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
     // that reads as one group per rank.
     const std::int64_t groups = model.heads > 0 ? std::max(model.groups, split.tensor) : 1;
     const Elements keys = Elements(groups) * model.headDim;
-    part.column(model.hidden, queries, Adapters::Query);
+    part.column(model.hidden, model.attnGate ? Elements(2) * queries : queries, Adapters::Query);
     part.column(model.hidden, keys, Adapters::Key);
     part.column(model.hidden, keys, Adapters::Value);
     if (model.qkvBias) {
@@ -109,13 +111,74 @@ void addMlp(PartBuilder& part, std::int64_t hidden, std::int64_t ffn, std::int64
     }
 }
 
+/// Mamba-2 (arXiv:2405.21060, mamba_ssm modules/mamba2.py): z, x, B, C and the time steps from one projection, a
+/// convolution over x, B and C, A, D and a bias for every head, a gated norm.
+void addStateSpace(PartBuilder& part, const Architecture& model)
+{
+    const LinearMixer& mixer = model.mixer;
+    part.column(model.hidden, Elements(mixer.projected(Mixer::Mamba2)));
+    part.columnBias(Elements(mixer.convolved(Mixer::Mamba2)) * (mixer.conv + (mixer.hasConvBias ? 1 : 0)));
+    part.columnBias(Elements(3) * mixer.heads);
+    part.columnBias(mixer.values());
+    part.row(mixer.values(), model.hidden);
+}
+
+/// Mamba (arXiv:2312.00752) as Jamba has it, with norms of the time step, B and C (transformers, modeling_jamba.py).
+void addFirstMamba(PartBuilder& part, const Architecture& model)
+{
+    const LinearMixer& mixer = model.mixer;
+    const Elements inner = mixer.values();
+    part.column(model.hidden, Elements(2) * inner);
+    part.columnBias(inner * (mixer.conv + (mixer.hasConvBias ? 1 : 0)));
+    part.row(inner, Elements(mixer.timeRank) + 2 * mixer.state);
+    part.column(mixer.timeRank, inner);
+    part.columnBias(inner * (Elements(mixer.state) + 2));
+    part.vector(Elements(mixer.timeRank) + 2 * mixer.state);
+    part.row(inner, model.hidden);
+}
+
+/// Gated delta net (arXiv:2412.06464; transformers, modeling_qwen3_next.py): q, k, v and a gate, two values for each
+/// head, a convolution over q, k and v, A and a bias for every head, a norm over a head.
+void addDeltaNet(PartBuilder& part, const Architecture& model)
+{
+    const LinearMixer& mixer = model.mixer;
+    part.column(model.hidden, mixer.projected(Mixer::DeltaNet));
+    part.columnBias(Elements(mixer.convolved(Mixer::DeltaNet)) * (mixer.conv + (mixer.hasConvBias ? 1 : 0)));
+    part.columnBias(Elements(2) * mixer.heads);
+    part.vector(mixer.headDim);
+    part.row(mixer.values(), model.hidden);
+}
+
+void addMixer(PartBuilder& part, const Architecture& model, const Split& split, Mixer mixer)
+{
+    switch (mixer) {
+    case Mixer::None:
+        break;
+    case Mixer::Attention:
+        addAttention(part, model, split);
+        break;
+    case Mixer::Mamba2:
+        addStateSpace(part, model);
+        break;
+    case Mixer::Mamba:
+        addFirstMamba(part, model);
+        break;
+    case Mixer::DeltaNet:
+        addDeltaNet(part, model);
+        break;
+    }
+}
+
 /// The dense part of a layer: all of it, or everything but the routed experts.
-Weights layerWeights(const Architecture& model, const Split& split, const Adapters& adapters, bool hasExperts)
+Weights layerWeights(const Architecture& model, const Split& split, const Adapters& adapters, LayerKind kind)
 {
     PartBuilder part(split.tensor, adapters);
-    addAttention(part, model, split);
-    if (hasExperts) {
+    addMixer(part, model, split, kind.mixer);
+    if (kind.feedForward == FeedForward::Experts) {
         part.replicated(model.hidden, model.experts);
+        if (model.sharedGate) {
+            part.replicated(model.hidden, 1);
+        }
         if (model.sharedFfn > 0) {
             addMlp(part, model.hidden, model.sharedFfn, model.gate, false);
         }
@@ -123,11 +186,11 @@ Weights layerWeights(const Architecture& model, const Split& split, const Adapte
             part.replicated(model.hidden, model.latent);
             part.replicated(model.latent, model.hidden);
         }
-    } else {
+    } else if (kind.feedForward == FeedForward::Mlp) {
         addMlp(part, model.hidden, model.ffn, model.gate, model.mlpBias);
     }
     if (!model.isTextbook) {
-        part.vector(Elements(model.blockNorms) * model.norm());
+        part.vector(Elements(kind.halves() == 2 ? model.blockNorms : 1) * model.norm());
     }
     return part.weights();
 }
@@ -261,6 +324,15 @@ Weights projectorWeights(const Projector& projector, const VisionTower& tower)
     return part.weights();
 }
 
+bool predictorHasExperts(const Architecture& model)
+{
+    if (model.predictorKinds.empty()) {
+        return model.moeLayers(model.layers - 1, 1) > 0;
+    }
+    return std::any_of(model.predictorKinds.begin(), model.predictorKinds.end(),
+                       [](LayerKind kind) { return kind.feedForward == FeedForward::Experts; });
+}
+
 /// Multi-token prediction: a layer, the projection that joins two states, three norms, for each depth (theory.md 1.4).
 Weights predictorWeights(const Architecture& model, const Split& split, const Weights& layer)
 {
@@ -288,6 +360,12 @@ Weights Weights::times(std::int64_t count) const
     return {matrices * count, tables * count, vectors * count, factors * count, adapters * count};
 }
 
+const Weights* ModelWeights::ofKind(LayerKind kind) const
+{
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [kind](const auto& one) { return one.first == kind; });
+    return found == kinds.end() ? nullptr : &found->second;
+}
+
 Weights ModelWeights::vision() const
 {
     Weights all = visionLayer.times(visionLayers);
@@ -305,9 +383,14 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
                            const Split& split, std::int64_t encoderTensor, const Adapters& adapters)
 {
     ModelWeights result;
-    result.denseLayer = layerWeights(model, split, adapters, false);
+    result.denseLayer = layerWeights(model, split, adapters, {});
+    for (const LayerKind kind : model.kinds) {
+        if (result.ofKind(kind) == nullptr) {
+            result.kinds.push_back({kind, layerWeights(model, split, adapters, kind)});
+        }
+    }
     if (model.isMoe()) {
-        result.moeLayer = layerWeights(model, split, adapters, true);
+        result.moeLayer = layerWeights(model, split, adapters, {Mixer::Attention, FeedForward::Experts});
         result.layerExperts = expertWeights(model, split, adapters);
     }
     PartBuilder table(split.tensor);
@@ -340,11 +423,17 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
     }
     result.head = head.weights();
     result.tiedHead = model.tied ? table.weights() : Weights{};
-    result.predictors = model.mtpLayers;
+    result.predictors = model.repeatsPredictor ? std::min<std::int64_t>(model.mtpLayers, 1) : model.mtpLayers;
     if (model.mtpLayers > 0) {
-        result.predictorHasExperts = model.moeLayers(model.layers - 1, 1) > 0;
-        result.predictor
-            = predictorWeights(model, split, result.predictorHasExperts ? result.moeLayer : result.denseLayer);
+        result.predictorHasExperts = predictorHasExperts(model);
+        Weights layer = result.predictorHasExperts ? result.moeLayer : result.denseLayer;
+        if (!model.predictorKinds.empty()) {
+            layer = {};
+            for (const LayerKind kind : model.predictorKinds) {
+                layer += layerWeights(model, split, adapters, kind);
+            }
+        }
+        result.predictor = predictorWeights(model, split, layer);
         result.predictorEmbedding = model.tied ? Weights{} : table.weights();
     }
     if (vision.isPresent()) {
@@ -362,8 +451,17 @@ StageWeights stageWeights(const ModelWeights& weights, const Architecture& model
     StageWeights result;
     std::int64_t moe = model.moeLayers(layers.ranges[0].first, layers.ranges[0].count)
         + model.moeLayers(layers.ranges[1].first, layers.ranges[1].count);
-    result.language += weights.denseLayer.times(layers.count() - moe);
-    result.language += weights.moeLayer.times(moe);
+    if (model.isHybrid()) {
+        for (const StageLayers::Range& range : layers.ranges) {
+            for (const auto& [kind, count] : model.countKinds(range.first, range.count)) {
+                const Weights* each = weights.ofKind(kind);
+                result.language += each != nullptr ? each->times(count) : Weights{};
+            }
+        }
+    } else {
+        result.language += weights.denseLayer.times(layers.count() - moe);
+        result.language += weights.moeLayer.times(moe);
+    }
     result.language += weights.everyStage;
     if (layers.holdsEmbedding) {
         result.language += weights.embedding;

@@ -4,6 +4,8 @@
 #include "footprint/architecture.h"
 
 #include <array>
+#include <utility>
+#include <vector>
 
 namespace headroom {
 
@@ -49,6 +51,7 @@ struct Adapters
 struct ModelWeights
 {
     Weights denseLayer, moeLayer, layerExperts;
+    std::vector<std::pair<LayerKind, Weights>> kinds; ///< of a hybrid's layers, routed experts left out
     Weights embedding; ///< with learned positions
     Weights head; ///< final norm, and the output layer where it is a matrix of its own
     Weights tiedHead; ///< the copy of a tied embedding that the last of several stages needs
@@ -60,6 +63,7 @@ struct ModelWeights
     bool predictorHasExperts = false;
     std::int64_t predictors = 0;
 
+    [[nodiscard]] const Weights* ofKind(LayerKind kind) const; ///< null: no layer is of that kind
     /// The whole encoder.
     [[nodiscard]] Weights vision() const;
 };

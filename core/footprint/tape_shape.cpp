@@ -6,6 +6,7 @@
 #include "footprint/state.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
+#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -349,7 +350,8 @@ Result<void> checkKnown(const TrainingPlan& plan)
                         && (model.mtpLayers.value > 0 || plan.parallel.vocabSplit.isKnown()
                             || model.family.value == "bert" || model.family.value == "t5"),
                     "a classifier on this model"},
-          std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
+          std::pair{isHybrid(plan), "hybrid layer patterns"},
+          std::pair{model.attnGate.value || plan.moe.sharedGate.value, "gated attention or experts"},
           std::pair{model.parallelBlock.value, "attention and MLP side by side"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},

@@ -3,6 +3,7 @@
 #include "footprint/tape_torch.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
+#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
@@ -75,7 +76,8 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
     const std::string& loss = plan.implementation.fusedLoss.value;
     for (const auto& [has, what] : {
              std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
-             std::pair{model.layerPattern.isKnown(), "hybrid layer patterns"},
+             std::pair{isHybrid(plan), "hybrid layer patterns"},
+             std::pair{model.attnGate.value || plan.moe.sharedGate.value, "gated attention or experts"},
              std::pair{model.decoderLayers.isKnown() || model.family.value == "t5" || model.family.value == "bert",
                        "encoder models"},
              std::pair{(plan.parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,

@@ -79,6 +79,14 @@ void placeEncoder(const TrainingPlan& plan, Working& working)
     }
 }
 
+std::vector<std::pair<LayerKind, std::int64_t>> kindsOf(const Architecture& model, const StageLayers& layers)
+{
+    auto counts = model.countKinds(layers.ranges[0].first, layers.ranges[0].count);
+    const auto others = model.countKinds(layers.ranges[1].first, layers.ranges[1].count);
+    counts.insert(counts.end(), others.begin(), others.end());
+    return counts;
+}
+
 /// A micro-batch's images on this stage. Features that come from another stage stay until their gradient is sent back.
 double visionBytes(const Working& working, const StageLayers& layers)
 {
@@ -161,8 +169,10 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
     for (const StageLayers::Range& range : result.layers.ranges) {
         expertLayers += working.model.moeLayers(range.first, range.count);
     }
-    result.activations = stageActivations(working.activations, result.layers.count() - expertLayers, expertLayers,
-                                          working.pipeline.chunks);
+    result.activations = working.model.isHybrid()
+        ? stageActivations(working.activations, kindsOf(working.model, result.layers), working.pipeline.chunks)
+        : stageActivations(working.activations, result.layers.count() - expertLayers, expertLayers,
+                           working.pipeline.chunks);
     // A micro-batch passes through one copy of the layers.
     result.activations.kept /= static_cast<double>(layerCopies(working.pipeline.schedule));
     result.held = inFlight(working.pipeline, stage);

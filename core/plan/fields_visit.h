@@ -3,6 +3,7 @@
 #pragma once
 
 #include "plan/fields_visit_implementation.h"
+#include "plan/fields_visit_mixer.h"
 #include "plan/fields_visit_model.h"
 #include "plan/fields_visit_run.h"
 
@@ -14,6 +15,7 @@ template <class Plan, class Visitor> void forEachField(Plan& plan, Visitor&& vis
     visit("framework", plan.framework);
     visitModel(plan.model, visit);
     visitMoe(plan.moe, visit);
+    visitMixer(plan.mixer, visit);
     visitMla(plan.mla, visit);
     visitVision(plan.vision, visit);
     visitProjector(plan.projector, visit);

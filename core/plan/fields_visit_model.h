@@ -40,6 +40,8 @@ template <class Group, class Visitor> void visitModel(Group& group, Visitor&& vi
     visit("model.parallel_block", group.parallelBlock);
     visit("model.shared_norm", group.sharedNorm);
     visit("model.head_bias", group.headBias);
+    visit("model.attn_gate", group.attnGate);
+    visit("model.repeated_predictor", group.repeatedPredictor);
 }
 
 template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visit)
@@ -58,6 +60,7 @@ template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visi
     visit("moe.grouped_gemm", group.groupedGemm);
     visit("moe.permute_fusion", group.permuteFusion);
     visit("moe.router_dtype", group.routerDtype);
+    visit("moe.shared_gate", group.sharedGate);
     visit("moe.load", group.load);
 }
 

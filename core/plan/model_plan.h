@@ -30,6 +30,8 @@ struct ModelPlan
     Flag parallelBlock; ///< attention and MLP both read the layer's input, and are added to it together
     Flag sharedNorm; ///< of a parallel block: both read the result of one norm
     Flag headBias; ///< of the output layer
+    Flag attnGate; ///< the query projection makes a gate of the attention's result, too
+    Flag repeatedPredictor; ///< all multi-token predictions are made by one layer
 };
 
 struct MoePlan
@@ -41,7 +43,24 @@ struct MoePlan
     Flag padToCapacity; ///< every expert gets exactly its capacity of tokens
     Flag groupedGemm, permuteFusion;
     Name routerDtype; ///< fp32, fp64, or that of the parameters
+    Flag sharedGate; ///< a gate of one value a token on the shared expert
     Real load; ///< rows this rank's experts get, by those of balanced routing; 1 unless known, between 0.5 and 1.5
+};
+
+/// Layers whose mixer is no attention: state spaces (Mamba) or gated delta nets. Which they are is said by
+/// ModelPlan::layerPattern or by the members up to attentionOffset.
+struct MixerPlan
+{
+    Name kind; ///< of layers without attention: mamba2, mamba, gated_delta_net
+    Names layerTypes; ///< of every layer: mamba, linear_attention, full_attention, …
+    Names attentionLayers; ///< or the places of those with attention
+    Count attentionEvery, attentionOffset; ///< or one of so many, the last one unless an offset is given
+    Count heads, headDim; ///< of values
+    Count keyHeads, keyDim; ///< of a delta net
+    Count stateDim, groups; ///< of a state space: N, and the groups that share B and C
+    Count expand, timeRank; ///< inner width by the model's; rank of Mamba's time step
+    Count conv, chunk; ///< width of the causal convolution; tokens that are scanned at once
+    Flag convBias;
 };
 
 struct MlaPlan

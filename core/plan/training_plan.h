@@ -22,6 +22,7 @@ struct TrainingPlan
     Name framework; ///< id of the config format it was read from
     ModelPlan model;
     MoePlan moe;
+    MixerPlan mixer;
     MlaPlan mla;
     VisionPlan vision;
     ProjectorPlan projector;

@@ -4,6 +4,7 @@
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/fields.h"
+#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -26,7 +27,7 @@ struct Limit
 };
 
 constexpr std::int64_t million = 1'000'000;
-constexpr std::array<Limit, 40> limits{{
+constexpr std::array<Limit, 49> limits{{
     {"model.layers", 1, 100'000},
     {"model.hidden", 1, 16 * million},
     {"model.ffn", 1, 64 * million},
@@ -41,6 +42,15 @@ constexpr std::array<Limit, 40> limits{{
     {"moe.experts", 0, million},
     {"moe.topk", 0, million},
     {"moe.ffn", 0, 64 * million},
+    {"mixer.heads", 1, million},
+    {"mixer.head_dim", 1, million},
+    {"mixer.key_heads", 1, million},
+    {"mixer.key_dim", 1, million},
+    {"mixer.state_dim", 1, million},
+    {"mixer.groups", 1, million},
+    {"mixer.conv", 0, 1000},
+    {"mixer.chunk", 1, million},
+    {"mixer.expand", 1, 1000},
     {"vision.layers", 0, 100'000},
     {"vision.hidden", 1, 16 * million},
     {"vision.ffn", 1, 64 * million},
@@ -153,6 +163,22 @@ public:
                 Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
                      {"recompute.fraction", formatReal(share.value), "0", "1"}});
         }
+    }
+
+    /// The layers of a hybrid, and what of their mixers is split over tensor parallel ranks.
+    void checkPattern()
+    {
+        if (!isHybrid(m_plan)) {
+            return;
+        }
+        if (auto pattern = layerPatternOf(m_plan); !pattern) {
+            m_problems.push_back(std::move(pattern.error()));
+        }
+        const MixerPlan& mixer = m_plan.mixer;
+        checkDivides(m_plan.parallel.tp, mixer.heads, "parallel.tp", "mixer.heads", Severity::Error);
+        checkDivides(m_plan.parallel.tp, mixer.keyHeads, "parallel.tp", "mixer.key_heads", Severity::Error);
+        checkDivides(mixer.keyHeads, mixer.heads, "mixer.key_heads", "mixer.heads", Severity::Error);
+        checkDivides(mixer.groups, mixer.heads, "mixer.groups", "mixer.heads", Severity::Error);
     }
 
     void checkParallel()
@@ -313,6 +339,7 @@ public:
                                           [](const Problem& problem) { return problem.severity == Severity::Error; });
         if (!isAbsurd) {
             checkModel();
+            checkPattern();
             checkRecompute();
             checkParallel();
             checkEncoder();

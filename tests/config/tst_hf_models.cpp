@@ -158,11 +158,8 @@ void TestHfModels::incompleteOnesSaySo_data()
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("key");
     QTest::newRow("cross-attention") << QString() << "text_config.cross_attention_layers[0]";
-    QTest::newRow("a hybrid") << R"({"model_type": "nemotron_h", "hidden_size": 8, "hybrid_override_pattern": "M-*-"})"
-                              << "hybrid_override_pattern";
-    QTest::newRow("linear attention")
-        << R"({"model_type": "qwen3_next", "hidden_size": 8, "linear_num_value_heads": 32})"
-        << "linear_num_value_heads";
+    QTest::newRow("a state space beside attention") << R"({"model_type": "falcon_h1", "hidden_size": 8})"
+                                                    << "model_type";
     QTest::newRow("layers of their own") << R"({"model_type": "nemotron-nas", "hidden_size": 8,
                                               "block_configs": [{"ffn": {"ffn_mult": 2.5}}]})"
                                          << "block_configs[0].ffn.ffn_mult";

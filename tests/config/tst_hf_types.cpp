@@ -184,21 +184,35 @@ void addOlder()
 /// Layers that differ from one another, or are no attention.
 void addHybrids()
 {
+    // nvidia/Nemotron-H-8B-Base-8K
     addRow("nemotron_h",
-           likeLlama("nemotron_h", 8192, 32768, 118, 64, 8, 131072, R"("hybrid_override_pattern": "M-M-*-")"),
-           {0, 0, "hybrid_override_pattern"});
+           likeLlama("nemotron_h", 4096, 21504, 52, 32, 8, 131072,
+                     R"("head_dim": 128, "hybrid_override_pattern":
+                        "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-")"),
+           {8'100'852'736});
     addRow("jamba",
            likeLlama("jamba", 4096, 14336, 32, 32, 8, 65536,
-                     R"("attn_layer_period": 8, "num_experts": 16, "num_experts_per_tok": 2)"),
-           {0, 0, "attn_layer_period"});
-    addRow("qwen3_next", likeLlama("qwen3_next", 2048, 5120, 48, 16, 2, 151936, R"("linear_num_value_heads": 32)"),
-           {0, 0, "linear_num_value_heads"});
+                     R"("attn_layer_period": 8, "attn_layer_offset": 4, "mamba_d_state": 16, "mamba_dt_rank": 256,
+                        "expert_layer_period": 2, "num_experts": 16, "num_experts_per_tok": 2)"),
+           {51'570'323'328});
+    addRow("bamba",
+           likeLlama("bamba", 4096, 14336, 32, 32, 8, 128256,
+                     R"("attn_layer_indices": [9, 18, 27], "mamba_n_heads": 128, "mamba_d_head": "auto",
+                        "mamba_d_state": 128)"),
+           {9'780'235'392});
+    // Qwen/Qwen3-Next-80B-A3B-Instruct, without its multi-token prediction of 1 650 471 424
+    addRow("qwen3_next",
+           likeLlama("qwen3_next", 2048, 5120, 48, 16, 2, 151936,
+                     R"("linear_num_value_heads": 32, "num_experts": 512, "num_experts_per_tok": 10,
+                        "moe_intermediate_size": 512, "shared_expert_intermediate_size": 512)"),
+           {79'674'391'296});
+    // 18 delta nets of 25 305 248, 6 layers of attention of 14 680 576, MLPs of 37 748 736
     addRow("qwen3_5",
            R"({"model_type": "qwen3_5", "text_config": )"
                + likeLlama("qwen3_5_text", 2048, 6144, 24, 8, 2, 248320, R"("linear_num_value_heads": 16)")
                + R"(, "vision_config": {"depth": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16,
                                         "out_hidden_size": 2048, "patch_size": 16, "spatial_merge_size": 2}})",
-           {0, 0, "text_config.linear_num_value_heads"}, "vision");
+           {}, "vision");
     addRow("nemotron-nas", R"({"model_type": "nemotron-nas", "hidden_size": 8192, "num_hidden_layers": 80,
                                "num_attention_heads": 64, "vocab_size": 128256,
                                "block_configs": [{"ffn": {"ffn_mult": 2.5}}]})",

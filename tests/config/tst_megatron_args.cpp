@@ -121,6 +121,18 @@ void TestMegatronArgs::fields_data()
     row("inner ranks", "--hierarchical-context-parallel-sizes: '[2 4]'", "parallel.cp_inner", "2");
     row("sequence parallel", "--sequence-parallel: true\n--tensor-model-parallel-size: 2", "parallel.sp", "true");
     row("sequence parallel needs tensor parallel", "--sequence-parallel: true", "parallel.sp", "false");
+    row("layers of a pattern", "--hybrid-layer-pattern: M-M*|M-M*/*E/*E", "model.layers", "8");
+    row("its predictions", "--hybrid-layer-pattern: M-M*|M-M*/*E/*E", "model.mtp_layers", "2");
+    row("its pipeline", "--hybrid-layer-pattern: M-M*|M-M*/*E/*E", "parallel.layout", "Et*4|t*4m*2L");
+    row("the older name", "--hybrid-override-pattern: M-M*", "model.layer_pattern", "M-M*");
+    // One of ten has attention: nine others make two stretches of 4.5, and attention comes once less than a half is
+    // left.
+    row("an even pattern", "--is-hybrid-model: true\n--num-layers: 10\n--hybrid-attention-ratio: 0.1",
+        "model.layer_pattern", "MMMMM*MMMM");
+    row("with MLPs", "--is-hybrid-model: true\n--num-layers: 8\n--hybrid-mlp-ratio: 0.5", "model.layer_pattern",
+        "M-M-M-M-");
+    row("delta nets", "--experimental-attention-variant: gated_delta_net\n--linear-attention-freq: 4", "mixer.kind",
+        "gated_delta_net");
     row("fp8", "--fp8-format: hybrid", "precision.fp8", "delayed");
     row("fp8 recipe", "--fp8-format: hybrid\n--fp8-recipe: mxfp8", "precision.fp8", "mxfp8");
     row("fused loss", "--cross-entropy-loss-fusion: true", "implementation.fused_loss", "native");
@@ -301,10 +313,8 @@ void TestMegatronArgs::tellsWhatItDoesNotKnow_data()
 {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("key");
-    QTest::newRow("Mamba layers") << "--is-hybrid-model: true"
-                                  << "--is-hybrid-model";
-    QTest::newRow("a pattern of layers") << "--hybrid-layer-pattern: M-M*"
-                                         << "--hybrid-layer-pattern";
+    QTest::newRow("sparse attention") << "--experimental-attention-variant: dsa"
+                                      << "--experimental-attention-variant";
     QTest::newRow("another optimizer") << "--optimizer: lion"
                                        << "--optimizer";
     QTest::newRow("CUDA graphs") << "--cuda-graph-impl: local"
