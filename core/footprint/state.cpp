@@ -164,7 +164,8 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     const bool hasOtherType = isQuantised(types.params) || types.params == DataType::Fp8;
     recipe.otherParameter = hasOtherType ? bytesPerElement(DataType::Bf16) : recipe.parameter;
     recipe.gradient = bytesPerElement(types.grads);
-    recipe.gradientCopy = types.id == "megatron-fp16" && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
+    const bool copiesGradients = types.id == "megatron-fp16" && !isPrecisionAware(plan);
+    recipe.gradientCopy = copiesGradients && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
     recipe.master = bytesPerElement(types.master);
     recipe.adapterMoments = first + second;
     recipe.moments = first + second;

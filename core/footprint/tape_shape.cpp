@@ -169,7 +169,7 @@ void readPrecision(const TrainingPlan& plan, RankShape& shape)
         shape.optimizerOnGpu = 1 - std::clamp(plan.shard.offloadOptimizerFraction.valueOr(1.0), 0.0, 1.0);
     }
     // A 16-bit gradient buffer is copied to fp32 in the step; the copies live until zero_grad (theory_dense.md rule 7).
-    shape.hasMainGradients = shape.master > 0 && shape.gradient < 4;
+    shape.hasMainGradients = shape.master > 0 && shape.gradient < 4 && !isPrecisionAware(plan);
     shape.usesFp8 = plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty();
     shape.scalesFp8ByBlock = plan.precision.fp8.value == "blockwise";
     shape.hasFp8Parameters = shape.usesFp8 && plan.precision.fp8Params.value;

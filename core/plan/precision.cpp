@@ -61,6 +61,11 @@ const PrecisionRecipe* precisionRecipe(std::string_view id)
     return found == recipes.end() ? nullptr : &*found;
 }
 
+bool isPrecisionAware(const TrainingPlan& plan)
+{
+    return plan.optimizer.impl.value == "precision-aware";
+}
+
 PrecisionRecipe effectivePrecision(const TrainingPlan& plan)
 {
     const PrecisionPlan& precision = plan.precision;
@@ -75,6 +80,10 @@ PrecisionRecipe effectivePrecision(const TrainingPlan& plan)
     result.master = stated(precision.master, result.master);
     result.optM = stated(precision.optM, result.optM);
     result.optV = stated(precision.optV, result.optV);
+    if (isPrecisionAware(plan) && result.params == Bf16 && result.master == Fp32) {
+        result.master
+            = Bf16; // the upper half is the weight itself (TE optimizers/fused_adam.py, store_param_remainders)
+    }
     return result;
 }
 

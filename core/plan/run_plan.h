@@ -77,7 +77,9 @@ struct PrecisionPlan
 struct OptimizerPlan
 {
     Name name;
-    Name impl; ///< fused, foreach, foreach2 (PyTorch up to 2.0: two lists of temporaries), for-loop, flat
+    /// fused, foreach, foreach2 (PyTorch up to 2.0: two lists of temporaries), for-loop, flat; precision-aware
+    /// (Megatron: it reads 16-bit gradients as they are, and keeps the lower halves of masters of bf16 weights)
+    Name impl;
     Flag inBackward{false}; ///< steps within the backward, so that gradients do not accumulate
 };
 

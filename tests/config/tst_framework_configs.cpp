@@ -316,8 +316,31 @@ void TestFrameworkConfigs::ownTexts_data()
         "megatron-wrappers",
         "model.layers=61, moe.experts=256, moe.topk=8, moe.first_dense_layers=3, mla.q_lora_rank=1536, "
         "mla.qk_nope_dim=128, model.gated_mlp=true, model.activation=swiglu, precision.fp8=, precision.opt_m=bf16, "
-        "recompute.granularity=full, recompute.method=block, recompute.num_layers=2, parallel.first_stage_layers=4, "
+        "optimizer.impl=precision-aware, recompute.granularity=full, recompute.method=block, recompute.num_layers=2, "
+        "parallel.first_stage_layers=4, "
         "model.tied_embeddings=false");
+    row("Megatron-Bridge, mixed precision by name", "a.yaml",
+        "model: {tensor_model_parallel_size: 2}\ntrain: {global_batch_size: 4}\n"
+        "mixed_precision: bf16_with_fp8_current_scaling_mixed\n",
+        "megatron-bridge",
+        "precision.recipe=megatron-bf16, precision.grads=, precision.fp8=tensorwise, precision.fp8_params=true");
+    // fp8_recipe is tensorwise unless stated, so that masters stay whole.
+    row("Megatron-Bridge, mixed precision in full", "a.yaml",
+        "model: {tensor_model_parallel_size: 2}\ntrain: {global_batch_size: 4}\n"
+        "mixed_precision: {bf16: true, grad_reduce_in_fp32: false}\nddp: {grad_reduce_in_fp32: true}\n"
+        "optimizer: {use_precision_aware_optimizer: true, exp_avg_dtype: torch.bfloat16}\n",
+        "megatron-bridge",
+        "precision.recipe=megatron-bf16, precision.grads=bf16, precision.opt_m=bf16, optimizer.impl=");
+    row("Megatron-Bridge, delayed scaling", "a.yaml",
+        "model: {tensor_model_parallel_size: 2}\ntrain: {global_batch_size: 4}\n"
+        "mixed_precision: {bf16: true, fp8: hybrid, fp8_recipe: delayed}\n"
+        "optimizer: {use_precision_aware_optimizer: true}\n",
+        "megatron-bridge", "precision.fp8=delayed, optimizer.impl=precision-aware");
+    row("Megatron's precision-aware optimizer under 8-bit recipes", "a.sh",
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 \\\n"
+        "  --bf16 --use-precision-aware-optimizer --main-grads-dtype bf16 --fp8-format hybrid --fp8-recipe "
+        "tensorwise\n",
+        "megatron-args", "precision.grads=bf16, precision.fp8=tensorwise, optimizer.impl=fused");
     row("images in Megatron", "a.sh",
         "torchrun --nproc_per_node 8 train.py --language-model-type llama3_8b --vision-model-type siglip \\\n"
         "  --img-h 448 --img-w 448 --patch-dim 14 --pixel-shuffle --freeze-LM --num-layers 32 --hidden-size 4096 \\\n"

@@ -94,6 +94,12 @@ void ShardingTest::precisionAwareOptimizer_data()
     row("all 16-bit", "bf16", "bf16", "bf16", 4.75);
     row("fp8 moments", "bf16", "fp32", "fp8", 4.75);
     row("16-bit master only", "fp32", "bf16", "fp32", 7.25);
+    // Of the optimizer's own fp32 masters the lower halves are stored.
+    QTest::newRow("Transformer Engine's masters") << test::planOf({{"precision.recipe", "megatron-bf16"},
+                                                                   {"optimizer.impl", "precision-aware"},
+                                                                   {"shard.dist_opt", "true"},
+                                                                   {"parallel.dp", "8"}})
+                                                  << 7.25;
 }
 
 void ShardingTest::precisionAwareOptimizer()
