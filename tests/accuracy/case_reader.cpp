@@ -37,6 +37,8 @@ void CaseReader::read()
         readQwen();
     } else if (contains(framework, "PEFT")) {
         readPeft();
+    } else if (contains(framework, "Argonne")) {
+        readArgonne();
     } else if (contains(framework, "Megatron")) {
         readGptPipeline();
     } else {
@@ -307,6 +309,16 @@ void CaseReader::readGptPipeline()
     if (text(m_node["global_batch"]).empty() || text(m_node["global_batch"]) == "null") {
         set("batch.accum", "64"); // large beside the stages
     }
+}
+
+/// Argonne's Megatron-DeepSpeed trains Llama in bf16 without DeepSpeed's pipeline, which ZeRO-2 refuses.
+void CaseReader::readArgonne()
+{
+    set("implementation.profile", "deepspeed-pipeline");
+    setState("bf16", "bf16", "fp32", "fp32");
+    set("attention.impl", "flash");
+    set("model.rope", "true");
+    set("model.vocab_pad_multiple", "128");
 }
 
 /// theory_frameworks.md 2.5: bare contexts of 2021, and 0.3 to 0.7 GiB for each communicator in use: tensor, data

@@ -27,6 +27,7 @@ private:
     void readGalvatron();
     void readTorchtune();
     void readQwen();
+    void readArgonne();
     void readGptPipeline();
     void readOutside(bool isPlain);
     void readPeft();
