@@ -119,8 +119,14 @@ public:
         }
         std::int64_t largest = 0;
         for (StageProgram& stage : m_program.stages) {
+            const auto hasLayers = [this](const Chunk& chunk) {
+                return std::any_of(chunk.runs.begin(), chunk.runs.end(),
+                                   [this](const PieceRun& run) { return isLayer(run); });
+            };
+            // Behind the last chunk with layers there may be one with the loss alone.
+            const auto last = std::find_if(stage.chunks.rbegin(), stage.chunks.rend(), hasLayers);
             for (Chunk& chunk : stage.chunks) {
-                largest = std::max(largest, choose(chunk, &chunk == &stage.chunks.back()));
+                largest = std::max(largest, choose(chunk, last != stage.chunks.rend() && &chunk == &*last));
             }
         }
         if (m_offload.isByChunk && largest > 0) {
@@ -134,7 +140,8 @@ private:
         return (run.piece == m_dense || run.piece == m_expert) && run.checkpointGroup == 0;
     }
 
-    /// The last layer of a stage stays, since its backward comes next. Returns the bytes of the chunk that leave.
+    /// The last layer of a stage stays, since its backward comes next (Megatron fine_grained_activation_offload.py,
+    /// should_bulk_offload). Returns the bytes of the chunk that leave.
     std::int64_t choose(Chunk& chunk, bool isLast) const
     {
         std::int64_t layers = 0, bytes = 0;

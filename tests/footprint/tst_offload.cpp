@@ -27,6 +27,7 @@ private slots:
     void kwaiLayers();
     void kwaiDifferences();
     void scoresLeaveByName();
+    void lastLayerStaysBeforeALossAlone();
     void recipe();
 };
 
@@ -171,6 +172,25 @@ void TestOffload::scoresLeaveByName()
 
 /// What saved-tensor hooks leave on the GPU is small: a norm's number a row and attention's statistics. One layer is
 /// back while backward works on it; recomputed layers whose inputs leave keep nothing.
+/// A stage's last layer stays, also where the loss is a chunk of its own behind it.
+void TestOffload::lastLayerStaysBeforeALossAlone()
+{
+    const ModelProgram program = programOf(planOf(model
+                                                  + "model.layers=4 parallel.pp=2 batch.accum=2 "
+                                                    "parallel.layout=Et|t|tt|L shard.offload_activations=true"));
+    QList<qint64> away;
+    for (const StageProgram& stage : program.stages) {
+        for (const Chunk& chunk : stage.chunks) {
+            qint64 layers = 0;
+            for (const PieceRun& run : chunk.runs) {
+                layers += run.offloaded;
+            }
+            away.append(layers);
+        }
+    }
+    QCOMPARE(away, (QList<qint64>{1, 1, 0, 0})); // Et and tt, then t and L
+}
+
 void TestOffload::recipe()
 {
     const auto stage = [](const char* settings) {
