@@ -164,6 +164,10 @@ void readPrecision(const TrainingPlan& plan, RankShape& shape)
         shape.firstMoment = shape.firstMoment > 0 ? shape.firstMoment : 4;
         shape.secondMoment = 0;
     }
+    shape.dealsTensors = shape.orthogonalises && plan.shard.distOpt.value && plan.shard.wholeTensors.value;
+    shape.isDistributedOptimizer = shape.isDistributedOptimizer && !shape.dealsTensors; // buffers are whole
+    shape.optimizerRank = plan.shard.rank.valueOr(-1);
+    shape.copiesForNorm = plan.implementation.logsParameterNorm.value && types.params == DataType::Bf16;
     shape.otherSecondMoment = shape.orthogonalises ? shape.firstMoment : shape.secondMoment;
     if (plan.shard.offloadOptimizer.value) {
         shape.optimizerOnGpu = 1 - std::clamp(plan.shard.offloadOptimizerFraction.valueOr(1.0), 0.0, 1.0);

@@ -47,6 +47,8 @@ struct RankShape
     // Parallel.
     std::int64_t tensor = 1, stages = 1, context = 1, chunks = 1, chunkGroup = 1, sequenceShards = 1;
     std::int64_t data = 1, microBatches = 1, optimizerShards = 1;
+    bool dealsTensors = false; ///< whole ones to the ranks that share the optimizer's state
+    std::int64_t optimizerRank = -1; ///< of those ranks; -1: the one with most
     std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
     std::int64_t encoderCopies = 1; ///< of an image encoder on every stage, beside one language model
     Schedule schedule = Schedule::OneForwardOneBackward;
@@ -80,6 +82,7 @@ struct RankShape
     bool hasReference = false; ///< a frozen copy of the whole model, in the type of the weights
     std::int64_t labels = 0; ///< of a classifier in the place of the output layer; 0: none
     double checkpointedShare = -1; ///< of a chunk's layers, in place of a number; below 0: none is given
+    bool copiesForNorm = false; ///< weights without a master weight, to fp32, when the norm is logged
     bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
     bool recomputesActivation = false; ///< of a dense MLP

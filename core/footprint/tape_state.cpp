@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_state.h"
 
+#include "footprint/dealt_tensors.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -101,6 +103,29 @@ bool isMatrix(const Piece& piece, ParameterGroup group, std::size_t tensor)
                        [tensor](const Piece::Matrix& matrix) { return matrix.tensor == tensor; });
 }
 
+template <class Visitor> void forEachRun(const ModelProgram& program, const StageProgram& stage, const Visitor& visit)
+{
+    for (const Chunk& chunk : stage.chunks) {
+        for (const PieceRun& run : chunk.runs) {
+            visit(program.pieces[run.piece], run.count);
+        }
+    }
+}
+
+/// Which of the group's tensors, in the order of construction, are matrices.
+std::vector<bool> matrixFlags(const ModelProgram& program, const StageProgram& stage, ParameterGroup group)
+{
+    std::vector<bool> flags;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (std::int64_t copy = 0; copy < count; ++copy) {
+            for (std::size_t i = 0; i < tensorsOf(piece, group).size(); ++i) {
+                flags.push_back(isMatrix(piece, group, i));
+            }
+        }
+    });
+    return flags;
+}
+
 bool isFp8Weight(const RankShape& shape, std::int64_t elements)
 {
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
@@ -111,15 +136,6 @@ std::int64_t onGpu(const RankShape& shape, std::int64_t elements)
 {
     return shape.optimizerOnGpu == 1 ? elements
                                      : static_cast<std::int64_t>(static_cast<double>(elements) * shape.optimizerOnGpu);
-}
-
-template <class Visitor> void forEachRun(const ModelProgram& program, const StageProgram& stage, const Visitor& visit)
-{
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            visit(program.pieces[run.piece], run.count);
-        }
-    }
 }
 
 /// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
@@ -154,7 +170,7 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
             const std::int64_t tensor = tensors[i];
             elements += count * tensor;
             bytes.parameters += count * blockOf(program, tensor * shape.element);
-            const std::int64_t kept = onGpu(shape, tensor);
+            const std::int64_t kept = shape.dealsTensors ? 0 : onGpu(shape, tensor);
             if (kept == 0) {
                 continue;
             }
@@ -170,6 +186,29 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
         }
     });
     bytes.gradients += elements > 0 ? blockOf(program, elements * shape.gradient) : 0;
+}
+
+std::vector<std::size_t> dealt(const RankShape& shape, const std::vector<std::int64_t>& tensors, ParameterGroup group)
+{
+    const std::int64_t ranks = std::max<std::int64_t>(shardsOf(shape, group), 1);
+    const std::int64_t all = std::max<std::int64_t>(shardsOf(shape, ParameterGroup::Dense), 1);
+    const double place = static_cast<double>(shape.optimizerRank) / static_cast<double>(all);
+    const auto rank = static_cast<std::int64_t>(place * static_cast<double>(ranks)); // experts have fewer replicas
+    return dealtTensors(tensors, ranks, shape.optimizerRank < 0 ? -1 : std::min(rank, ranks - 1));
+}
+
+void addDealt(const ModelProgram& program, const StageProgram& stage, StageState& bytes)
+{
+    for (const ParameterGroup group : parameterGroups) {
+        for (const std::int64_t held :
+             optimizerTensors(program.shape, parameterTensors(program, stage, group), group)) {
+            bytes.master += blockOf(program, held * program.shape.master);
+        }
+    }
+    for (const std::int64_t moment : momentTensors(program, stage)) {
+        bytes.moments += roundUp(moment, 512);
+        bytes.momentRests += restOf(program, moment);
+    }
 }
 
 void addSharded(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
@@ -233,7 +272,10 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     for (const std::int64_t copy : fp8WeightCopies(program, stage)) {
         bytes.parameters += blockOf(program, copy);
     }
-    const auto temporaries = orthogonalisation(program, stage);
+    if (program.shape.dealsTensors) {
+        addDealt(program, stage, bytes);
+    }
+    const auto temporaries = stepTemporaries(program, stage);
     bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});
     return bytes;
 }
@@ -256,6 +298,14 @@ std::vector<std::int64_t> momentTensors(const ModelProgram& program, const Stage
             }
             continue;
         }
+        if (shape.dealsTensors) {
+            const auto tensors = parameterTensors(program, stage, group);
+            const auto areMatrices = matrixFlags(program, stage, group);
+            for (const std::size_t own : dealt(shape, tensors, group)) {
+                add(tensors[own], areMatrices[own] ? shape.secondMoment : shape.otherSecondMoment);
+            }
+            continue;
+        }
         std::int64_t matrices = 0, plain = 0; // of a distributed optimizer, which spreads both kinds evenly
         forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
             const auto& tensors = tensorsOf(piece, group);
@@ -273,28 +323,6 @@ std::vector<std::int64_t> momentTensors(const ModelProgram& program, const Stage
         }
     }
     return sizes;
-}
-
-std::vector<std::int64_t> orthogonalisation(const ModelProgram& program, const StageProgram& stage)
-{
-    if (!program.shape.orthogonalises) {
-        return {};
-    }
-    std::int64_t whole = 0, square = 0;
-    for (const ParameterGroup group : parameterGroups) {
-        forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-            for (const Piece::Matrix& matrix : matricesOf(piece, group)) {
-                const std::int64_t side = std::min(matrix.rows, matrix.columns);
-                if (count > 0 && matrix.rows * matrix.columns + side * side > whole + square) {
-                    whole = matrix.rows * matrix.columns;
-                    square = side * side;
-                }
-            }
-        });
-    }
-    constexpr std::int64_t fp32 = 4;
-    return whole > 0 ? std::vector{whole * fp32, square * fp32, square * fp32, whole * fp32}
-                     : std::vector<std::int64_t>{};
 }
 
 std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, bool areFrozen)
@@ -342,6 +370,12 @@ std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::ve
                                            ParameterGroup group)
 {
     std::vector<std::int64_t> tensors;
+    if (shape.dealsTensors) {
+        for (const std::size_t own : dealt(shape, parameters, group)) {
+            tensors.push_back(parameters[own]);
+        }
+        return tensors;
+    }
     const bool isSharded = shape.isDistributedOptimizer;
     const std::int64_t all = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
     std::int64_t left = isSharded ? all / shardsOf(shape, group) : all;

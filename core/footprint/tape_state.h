@@ -44,7 +44,7 @@ inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGrou
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
                                                          ParameterGroup group);
 /// The pieces of a group's tensors whose optimizer state this rank holds: all, or the contiguous 1/d of the last rank
-/// of a distributed optimizer.
+/// of a distributed optimizer, or those it is dealt.
 [[nodiscard]] std::vector<std::int64_t>
 optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group);
 /// Bytes of each tensor of the optimizer's moments on this rank.
@@ -53,6 +53,10 @@ optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parame
 /// (theory.md 5.4; NVIDIA-NeMo/Emerging-Optimizers, muon_utils.py, newton_schulz). One matrix at a time; 0 without
 /// Muon.
 [[nodiscard]] std::vector<std::int64_t> orthogonalisation(const ModelProgram& program, const StageProgram& stage);
+/// What is allocated together at the end of every step, whichever is most: the above, what dealt tensors are gathered
+/// in (Megatron optimizer/layer_wise_optimizer.py, allgather_params), or the frozen weights' copies for the logged norm
+/// (training/utils/common_utils.py, calc_params_l2_norm; theory_moe_cp.md section 3).
+[[nodiscard]] std::vector<std::int64_t> stepTemporaries(const ModelProgram& program, const StageProgram& stage);
 /// Elements of the contiguous parameter and gradient buffers of a distributed optimizer: every tensor starts at a
 /// multiple of 64, the buffer ends at one of lcm(d, 128) (Megatron optimizer/param_layout.py).
 [[nodiscard]] std::int64_t paddedElements(const RankShape& shape, const std::vector<std::int64_t>& parameters,

@@ -123,7 +123,7 @@ private:
         for (const std::int64_t bytes : momentTensors(m_program, stage)) {
             look(TensorKind::Moments, bytes, Phase::Optimizer);
         }
-        for (const std::int64_t bytes : orthogonalisation(m_program, stage)) {
+        for (const std::int64_t bytes : stepTemporaries(m_program, stage)) {
             look(TensorKind::OptimizerTemporary, bytes, Phase::Optimizer);
         }
     }

@@ -15,6 +15,7 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.swiglu_fusion", group.swigluFusion);
     visit("implementation.loader_mask", group.loaderMask);
     visit("implementation.saved_padding_mask", group.savedPaddingMask);
+    visit("implementation.logs_parameter_norm", group.logsParameterNorm);
     visit("implementation.deterministic", group.deterministic);
     visit("implementation.tp_comm_overlap", group.tpCommOverlap);
     visit("implementation.expert_comm_overlap", group.expertCommOverlap);

@@ -17,6 +17,7 @@ struct ImplementationPlan
     Flag ropeFusion, maskedSoftmaxFusion, swigluFusion;
     Flag loaderMask; ///< the data loader makes a b·s·s attention mask
     Flag savedPaddingMask; ///< unfused attention with padding keeps its mask (Transformer Engine since 2025)
+    Flag logsParameterNorm; ///< after each step; bf16 weights without a master weight are copied to fp32 for it
     Flag deterministic, tpCommOverlap, expertCommOverlap;
     Count deferredWgrads; ///< micro-batches whose output layer gradient waits for the end of the step; 0: all
     Count cublasWorkspaceBytes; ///< one workspace; CUBLAS_WORKSPACE_CONFIG or the GPU decides when not given

@@ -54,6 +54,8 @@ struct ShardPlan
     Count fsdpVersion;
     Name strategy, reshardAfterForward;
     Count distOptInstances;
+    Flag wholeTensors{false}; ///< Muon: the distributed optimizer deals tensors to ranks, matrices or not
+    Count rank; ///< of those they are dealt to, from 0; the one with most where not known
     Count reduceBucket; ///< elements of DeepSpeed's buckets for gradients, all that overlap together
     Flag offloadOptimizer{false};
     Real offloadOptimizerFraction;

@@ -27,7 +27,7 @@ struct Limit
 };
 
 constexpr std::int64_t million = 1'000'000;
-constexpr std::array<Limit, 49> limits{{
+constexpr auto limits = std::to_array<Limit>({
     {"model.layers", 1, 100'000},
     {"model.hidden", 1, 16 * million},
     {"model.ffn", 1, 64 * million},
@@ -75,9 +75,10 @@ constexpr std::array<Limit, 49> limits{{
     {"parallel.vpp_group", 1, million},
     {"recompute.num_layers", 0, 100'000},
     {"shard.dist_opt_instances", 1, million},
+    {"shard.rank", 0, million},
     {"implementation.deferred_wgrads", 0, million},
     {"implementation.cublas_workspace_bytes", 0, 1000 * million},
-}};
+});
 
 /// The smallest of the upper limits.
 constexpr std::int64_t withinEveryLimit

@@ -112,7 +112,7 @@ void ReplayReader::stepMegatron()
         }
     }
     std::vector<Handle> temporaries;
-    for (const std::int64_t bytes : orthogonalisation(m_program, m_stage)) {
+    for (const std::int64_t bytes : stepTemporaries(m_program, m_stage)) {
         temporaries.push_back(allocate(TensorKind::OptimizerTemporary, bytes));
     }
     for (Handle& tensor : temporaries) {

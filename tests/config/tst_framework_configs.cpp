@@ -365,6 +365,13 @@ void TestFrameworkConfigs::ownTexts_data()
         "megatron-args",
         "vision.layers=6, model.layers=12, vision.tokens_per_image=196, batch.seq=452, vision.gated_mlp=true, "
         "vision.ffn=1344");
+    row("LLaVA in Megatron's MIMO", "a.sh",
+        "torchrun --nproc_per_node 8 examples/mimo/train.py --model-provider llava_vlm --num-layers 32 \\\n"
+        "  --hidden-size 4096 --num-attention-heads 32 --micro-batch-size 8 --total-seq-length 2048 \\\n"
+        "  --seq-length 4096 --tokenizer-type HuggingFaceTokenizer --bf16 --log-params-norm\n",
+        "megatron-args",
+        "model.vocab=32256, model.ffn=11008, vision.tokens_per_image=576, batch.seq=2048, frozen.llm=true, "
+        "frozen.vision=true, frozen.projector=false, implementation.logs_parameter_norm=true");
     row("a null is no block", "a.yaml",
         "base_model: a\nmicro_batch_size: 2\nbatch_size: 8\nfsdp:\nfsdp_config:\ndeepspeed:\nbf16: true\n", "axolotl",
         "shard.fsdp=false, precision.recipe=bf16-pure, batch.accum=4");

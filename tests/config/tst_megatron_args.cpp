@@ -85,6 +85,8 @@ void TestMegatronArgs::fields_data()
     row("bf16: false", "--bf16: false", "precision.recipe", "fp32");
     row("fp16", "--fp16: true", "precision.recipe", "megatron-fp16");
     row("adam", "", "optimizer.name", "adam");
+    row("tensors dealt to ranks", "--no-use-layer-wise-param-layout: true", "shard.whole_tensors", "true");
+    row("tensors laid out", "--optimizer: muon", "shard.whole_tensors", "false");
     row("TE", "", "implementation.profile", "megatron-te");
     row("local", "--transformer-impl: local", "implementation.profile", "megatron-local");
     row("no fusion", "--no-gradient-accumulation-fusion: true", "implementation.grad_accum_fusion", "false");

@@ -2,6 +2,7 @@
 #include "footprint/estimate.h"
 #include "footprint/flops.h"
 #include "footprint/tape_instant.h"
+#include "footprint/tape_state.h"
 #include "footprint/vision_plans.h"
 #include "footprint/working.h"
 #include "plan/batch.h"
@@ -47,6 +48,8 @@ class EncoderTest : public QObject
     Q_OBJECT
 
 private slots:
+    void copiesFrozenWeightsForTheirNorm_data();
+    void copiesFrozenWeightsForTheirNorm();
     void stagesAddUp_data();
     void stagesAddUp();
     void countsGpus_data();
@@ -59,6 +62,30 @@ private slots:
     void refusesWhatNobodyRuns_data();
     void refusesWhatNobodyRuns();
 };
+
+void EncoderTest::copiesFrozenWeightsForTheirNorm_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("copied");
+    const test::FieldTexts frozen{
+        {"frozen.llm", "true"}, {"frozen.vision", "true"}, {"implementation.logs_parameter_norm", "true"}};
+    QTest::newRow("encoder and language model") << llava(frozen) << qint64{clipParameters + languageParameters};
+    QTest::newRow("encoder") << planOf({{"frozen.llm", "false"}}, llava(frozen)) << qint64{clipParameters};
+    QTest::newRow("nothing frozen") << llava({{"implementation.logs_parameter_norm", "true"}}) << qint64{0};
+    QTest::newRow("no norm") << planOf({{"implementation.logs_parameter_norm", "false"}}, llava(frozen)) << qint64{0};
+    QTest::newRow("fp32 already") << planOf({{"precision.recipe", "fp32"}}, llava(frozen)) << qint64{0};
+}
+
+/// 4 bytes a frozen 16-bit weight, all at once (theory_moe_cp.md section 3).
+void EncoderTest::copiesFrozenWeightsForTheirNorm()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, copied);
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    QVERIFY2(built, built ? "" : built.error().english().c_str());
+    QCOMPARE(stageState(program, program.stages[0]).stepTemporaries, 4 * copied);
+}
 
 void EncoderTest::stagesAddUp_data()
 {

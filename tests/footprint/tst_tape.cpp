@@ -98,6 +98,10 @@ void TestTape::keepsWhatTheTableSays_data()
     // The ring casts its fp32 sum twice: once for the backward, once to be returned (theory_moe_cp.md section 8).
     QTest::newRow("CP4, per token of the sequence")
         << llama({{"parallel.cp", "4"}}) << (replicated + split + 2 * a * d) / 4;
+    // Frozen linear layers keep no input: neither norms' results, nor that of the activation, nor the returned context.
+    QTest::newRow("CP4, frozen behind an encoder") << test::planOf(
+        {{"parallel.cp", "4"}, {"frozen.llm", "true"}, {"projector.type", "mlp"}}, test::withClip(llama({})))
+                                                   << (replicated - 2 * 2 * h + split - 2 * f) / 4;
     QTest::newRow("flash, b = 1") << llama({{"attention.impl", "flash"}}) << replicated + split;
     QTest::newRow("hidden dropout") << llama({{"model.hidden_dropout", "0.1"}}) << replicated + split + 2 * h;
     // A20 without the rotated copies beside the packed tensor, and without the statistics of the norm inside.
