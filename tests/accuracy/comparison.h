@@ -22,6 +22,7 @@ struct Comparison
     std::string largest; ///< tensors that fill the peak
     std::string likely; ///< those whose size is closest to the difference
     std::string_view doubt{}; ///< about its figure
+    bool hasSteady = true; ///< predicted; otherwise the peak is that above the published resident bytes
     bool isInsideRouting = false; ///< measured peak between those of the lowest and highest usual routing load
 
     [[nodiscard]] double worst() const { return std::max(std::abs(steadyError), std::abs(peakError)); }

@@ -2,6 +2,7 @@
 #include "accuracy/megatron_flags.h"
 
 #include "config/read_plan.h"
+#include "plan/batch.h"
 #include "plan/fields.h"
 
 #include <algorithm>
@@ -77,6 +78,9 @@ void applyRunFacts(const RunFacts& facts, TrainingPlan& plan)
     const std::string words = facts.environment + ' ' + facts.platform;
     const auto says = [&words](std::string_view word) { return words.find(word) != std::string::npos; };
     set("parallel.world", std::to_string(facts.world));
+    set("shard.rank",
+        std::to_string(std::max<std::int64_t>(dataParallelSize(plan) * plan.parallel.cp.valueOr(1), 1) - 1));
+    set("implementation.logs_parameter_norm", "true"); // all of these tests do
     const bool isBlackwell = says("gb200") || says("b200");
     set("hardware.gpu", isBlackwell ? "gb200" : says("h100") ? "h100-80gb" : "a100-80gb");
     const bool isOld = says("dracooci");
