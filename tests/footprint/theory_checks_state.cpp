@@ -113,6 +113,7 @@ void fullShard(const Json& in, const Json& out)
 {
     const std::int64_t ranks = in.at("ranks"), blocks = 32;
     const ModelProgram program = programOf(planOf({{"implementation.profile", "torchtitan"},
+                                                   {"implementation.separate_tables", "false"},
                                                    {"shard.fsdp", "true"},
                                                    {"parallel.dp", std::to_string(ranks)},
                                                    {"precision.params", "fp32"},
