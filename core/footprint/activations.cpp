@@ -65,6 +65,34 @@ LayerTensors commonTensors(const Architecture& model, const Split& split, double
     return layer;
 }
 
+/// Tokens of a sample that a decoder attends to across, and its own.
+struct CrossTokens
+{
+    double memory = 0, own = 0;
+};
+
+/// A decoder's second attention: queries of its own tokens, keys and values of the encoder's, whose states it shares
+/// with all other layers.
+LayerTensors withCrossAttention(LayerTensors layer, const Architecture& model, const Split& split, double scoreSize,
+                                const CrossTokens& tokens)
+{
+    if (tokens.memory <= 0 || tokens.own <= 0) {
+        return layer;
+    }
+    const double stream = bytesPerValue * real(model.hidden) / real(split.outside());
+    const double queries = bytesPerValue * real(model.heads) * real(model.headDim) / real(split.tensor);
+    const double keys = bytesPerValue * std::max(real(model.groups) / real(split.tensor), 1.0) * real(model.headDim);
+    layer[NormInputs] += stream;
+    layer[AttentionNorm] += stream;
+    layer[NormStatistics] += (model.layerNorm ? 8.0 : 4.0) / real(split.outside());
+    layer[QueryKeyValue] += queries + 2 * keys * tokens.memory / tokens.own;
+    layer[AttentionOutput] += queries;
+    layer[LogSumExp] += 4 * real(model.heads) / real(split.tensor);
+    layer[DropoutMasks] += model.hiddenDropout ? stream / 2 : 0;
+    layer[Scores] += scoreSize * real(model.heads) / real(split.tensor) * tokens.memory;
+    return layer;
+}
+
 bool isAny(std::string_view name, std::initializer_list<std::string_view> names)
 {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -335,11 +363,31 @@ Recompute recomputeOf(const TrainingPlan& plan)
     return result;
 }
 
+/// `tokens` of the encoder, whose layers keep `layer` a token. Its last norm's input and result serve all layers of the
+/// decoder; of sound, the spectrogram and both sides of two activations, the first at twice the rate (transformers
+/// modeling_whisper.py, WhisperEncoder).
+static void addEncoder(const Architecture& model, const Split& split, double tokens, double scale, LayerBytes layer,
+                       ActivationModel& result)
+{
+    layer.whole *= scale;
+    layer.kept *= scale;
+    ActivationModel own = result;
+    own.tokens = tokens;
+    own.dense = layer;
+    own.offload = {};
+    const StageActivations kept = stageActivations(own, model.encoderLayers, 0, 1);
+    const double stream = bytesPerValue * tokens * real(model.hidden) / real(split.outside());
+    const double sound
+        = model.audioBins > 0 ? bytesPerValue * tokens * (2 * real(model.audioBins) + 5 * real(model.hidden)) : 0;
+    result.encoder = kept.kept + (kept.kept > 0 ? 2 * stream + sound : 0);
+    result.encoderRebuilt = kept.rebuilt;
+}
+
 ActivationModel activationModel(const TrainingPlan& plan, const Architecture& model, const VisionTower& tower,
                                 const Projector& projector, const Split& split, const Calibration& calibration)
 {
     ActivationModel result;
-    const double sequence = real(plan.batch.seq.value);
+    const double sequence = real(layerSequence(plan));
     const double samples = real(batchEquation(plan).micro.value_or(1)) * real(sequencesPerSample(plan));
     const double tokens
         = plan.batch.tokensPerMicrobatch.isKnown() ? real(plan.batch.tokensPerMicrobatch.value) : samples * sequence;
@@ -353,9 +401,13 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     const auto bytesOf
         = [&](const LayerTensors& layer) { return layerBytes(layer, plan, result.recompute, flow, model.isMla); };
     const Split alone;
-    LayerBytes denseAlone = bytesOf(denseLayer(model, alone, scores, sequence));
+    const double memory = model.hasEncoder() ? real(plan.batch.seq.value) : 0;
+    const auto decoder = [&](const Split& over) {
+        return withCrossAttention(denseLayer(model, over, scores, sequence), model, over, scores, {memory, sequence});
+    };
+    LayerBytes denseAlone = bytesOf(decoder(alone));
     LayerBytes expertAlone;
-    result.dense = bytesOf(denseLayer(model, split, scores, sequence));
+    result.dense = bytesOf(decoder(split));
     double expertShare = 0;
     if (model.isHybrid()) {
         const auto inKind = [&](LayerKind kind, const Split& ranks) {
@@ -389,6 +441,10 @@ ActivationModel activationModel(const TrainingPlan& plan, const Architecture& mo
     const double chunksCounted = result.recompute.perChunk ? real(split.chunks) : 1.0;
     const double keptK = scale * average(denseAlone.kept, expertAlone.kept, expertShare) / unit;
     result.effectiveK = effectiveK(result, keptK, real(model.layers), real(split.pipeline) * chunksCounted);
+    if (model.hasEncoder()) {
+        const LayerBytes layer = bytesOf(denseLayer(model, split, scores, memory));
+        addEncoder(model, split, samples * memory / real(split.context), scale, layer, result);
+    }
     Split encoder = split;
     encoder.tensor = encoderTensorParallel(plan);
     encoder.sequence = split.sequence && encoder.tensor > 1;

@@ -106,6 +106,9 @@ struct ActivationModel
     double projector = 0; ///< and in the projector
     double visionRebuilt = 0; ///< bytes of an encoder layer that backward builds again
 
+    double encoder = 0; ///< bytes of one micro-batch in an encoder-decoder model's encoder, on the first stage
+    double encoderRebuilt = 0; ///< of one of its layers (groups), like StageActivations::rebuilt
+
     [[nodiscard]] double vision() const { return tower + projector; }
 };
 

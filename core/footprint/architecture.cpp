@@ -179,6 +179,31 @@ std::int64_t Split::expertData() const
     return std::max<std::int64_t>(ranks.value() / std::max<std::int64_t>(group.value(), 1), 1);
 }
 
+namespace {
+
+void resolveEncoder(const TrainingPlan& plan, Architecture& result)
+{
+    const ModelPlan& model = plan.model;
+    if (model.family.value != "t5" && !model.decoderLayers.isKnown()) {
+        return;
+    }
+    constexpr std::int64_t buckets = 32; // transformers configuration_t5.py, relative_attention_num_buckets
+    result.encoderLayers = size(model.encoderLayers, result.layers);
+    result.layers = size(model.decoderLayers, result.layers);
+    result.audioBins = size(model.audioBins);
+    const bool isLearned = model.learnedPositions.valueOr(false);
+    result.encoderPositions = result.audioBins > 0 && isLearned ? size(plan.batch.seq) : 0;
+    result.relativePositions = isLearned || model.rope.valueOr(false) ? 0 : buckets;
+}
+
+} // namespace
+
+std::int64_t layerSequence(const TrainingPlan& plan)
+{
+    const bool hasEncoder = plan.model.family.value == "t5" || plan.model.decoderLayers.isKnown();
+    return hasEncoder ? plan.batch.decoderSeq.valueOr(plan.batch.seq.value) : plan.batch.seq.value;
+}
+
 Architecture architectureOf(const TrainingPlan& plan)
 {
     const ModelPlan& model = plan.model;
@@ -210,6 +235,7 @@ Architecture architectureOf(const TrainingPlan& plan)
     if (isHybrid(plan)) {
         resolveHybrid(plan, result);
     }
+    resolveEncoder(plan, result);
     return result;
 }
 

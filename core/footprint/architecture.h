@@ -44,6 +44,13 @@ struct Architecture
     std::vector<LayerKind> predictorKinds; ///< the layers of a hybrid's multi-token prediction
 
     [[nodiscard]] bool isHybrid() const { return !kinds.empty(); }
+
+    std::int64_t encoderLayers = 0; ///< of an encoder-decoder model, in front of the `layers` of its decoder
+    std::int64_t encoderPositions = 0; ///< of the encoder's own, where it reads sound
+    std::int64_t relativePositions = 0; ///< buckets of T5's, a number a head in either half
+    std::int64_t audioBins = 0; ///< that two convolutions read in place of an embedding
+
+    [[nodiscard]] bool hasEncoder() const { return encoderLayers > 0; }
     [[nodiscard]] bool isMoe() const { return experts > 0; }
     [[nodiscard]] Elements norm() const { return Elements(layerNorm ? 2 : 1) * hidden; }
     /// How many of the layers [first, first + count) have experts.
@@ -107,6 +114,8 @@ struct Split
 [[nodiscard]] Architecture asModel(const VisionTower& tower);
 [[nodiscard]] Projector projectorOf(const TrainingPlan& plan);
 [[nodiscard]] Split splitOf(const TrainingPlan& plan);
+/// Tokens of a sample that the layers read: of an encoder-decoder model its decoder.
+[[nodiscard]] std::int64_t layerSequence(const TrainingPlan& plan);
 
 /// Which parts receive gradients (theory.md 2.5).
 struct Trainable

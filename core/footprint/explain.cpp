@@ -231,7 +231,7 @@ Term activationsTerm(const Page& page)
     std::string formula = isPacked ? "T·h·L·k·2" : "B·S·h·L·k·2";
     std::string numbers = isPacked
         ? number(page.plan.batch.tokensPerMicrobatch.value)
-        : fmt::format("{} × {}", number(batchEquation(page.plan).micro.value_or(1)), number(page.plan.batch.seq.value));
+        : fmt::format("{} × {}", number(batchEquation(page.plan).micro.value_or(1)), number(layerSequence(page.plan)));
     if (!isPacked && sequencesPerSample(page.plan) > 1) {
         numbers = fmt::format("{} × {}", number(sequencesPerSample(page.plan)), numbers);
     }

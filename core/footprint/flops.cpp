@@ -187,6 +187,13 @@ StageFlops stageFlops(const TrainingPlan& plan, const Working& working, const St
                                                                            : share * layer->total();
         stage.recomputed += passes ? factor * repeated : 0;
     }
+    if (layers.holdsEmbedding && model.hasEncoder()) {
+        const double memory = real(plan.batch.seq.value);
+        const LayerFlops layer = denseLayerFlops(model, memory);
+        const double factor = tokens * memory / std::max(real(layerSequence(plan)), 1.0) * real(model.encoderLayers);
+        addPass(stage, factor * layer.total(), factor * layer.scores, passes, trains);
+        stage.recomputed += passes ? factor * share * layer.total() : 0;
+    }
     if (layers.holdsHead) {
         const double predictor = model.isMoe() ? expert.total() : dense.total();
         const double joined = 4 * real(model.hidden) * real(model.hidden); // the concatenation's projection

@@ -86,7 +86,7 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
     if (model.qkvBias) {
         part.columnBias(queries);
         part.columnBias(keys);
-        part.columnBias(keys);
+        part.columnBias(model.audioBins > 0 ? Elements(0) : keys); // Whisper's keys have none
     }
     part.row(queries, model.hidden, Adapters::Output);
     if (model.outBias) {
@@ -170,10 +170,15 @@ void addMixer(PartBuilder& part, const Architecture& model, const Split& split, 
 }
 
 /// The dense part of a layer: all of it, or everything but the routed experts.
-Weights layerWeights(const Architecture& model, const Split& split, const Adapters& adapters, LayerKind kind)
+Weights layerWeights(const Architecture& model, const Split& split, const Adapters& adapters, LayerKind kind,
+                     bool attendsAcross = false)
 {
     PartBuilder part(split.tensor, adapters);
     addMixer(part, model, split, kind.mixer);
+    if (attendsAcross) {
+        addAttention(part, model, split);
+        part.vector(model.norm());
+    }
     if (kind.feedForward == FeedForward::Experts) {
         part.replicated(model.hidden, model.experts);
         if (model.sharedGate) {
@@ -191,6 +196,29 @@ Weights layerWeights(const Architecture& model, const Split& split, const Adapte
     }
     if (!model.isTextbook) {
         part.vector(Elements(kind.halves() == 2 ? model.blockNorms : 1) * model.norm());
+    }
+    return part.weights();
+}
+
+/// Of an encoder-decoder model, what stands in front of its decoder: layers, their norm, and what makes their input
+/// (transformers modeling_t5.py, modeling_whisper.py). Relative positions of both halves are here.
+Weights encoderWeights(const Architecture& model, const Split& split, const Adapters& adapters)
+{
+    PartBuilder part(split.tensor, adapters);
+    part.add(layerWeights(model, split, adapters, {}).times(model.encoderLayers));
+    part.vector(model.norm());
+    if (model.encoderPositions > 0) {
+        part.table(model.encoderPositions, model.hidden);
+    }
+    if (model.relativePositions > 0) {
+        part.table(Elements(2) * model.relativePositions, Elements(model.heads) / split.tensor);
+    }
+    if (model.audioBins > 0) {
+        constexpr std::int64_t kernel = 3;
+        for (const std::int64_t channels : {model.audioBins, model.hidden}) {
+            part.replicated(Elements(kernel) * channels, model.hidden);
+            part.vector(model.hidden);
+        }
     }
     return part.weights();
 }
@@ -383,14 +411,15 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
                            const Split& split, std::int64_t encoderTensor, const Adapters& adapters)
 {
     ModelWeights result;
-    result.denseLayer = layerWeights(model, split, adapters, {});
+    result.denseLayer = layerWeights(model, split, adapters, {}, model.hasEncoder());
     for (const LayerKind kind : model.kinds) {
         if (result.ofKind(kind) == nullptr) {
             result.kinds.push_back({kind, layerWeights(model, split, adapters, kind)});
         }
     }
     if (model.isMoe()) {
-        result.moeLayer = layerWeights(model, split, adapters, {Mixer::Attention, FeedForward::Experts});
+        result.moeLayer
+            = layerWeights(model, split, adapters, {Mixer::Attention, FeedForward::Experts}, model.hasEncoder());
         result.layerExperts = expertWeights(model, split, adapters);
     }
     PartBuilder table(split.tensor);
@@ -407,6 +436,9 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
     embedding.add(table.weights());
     if (model.positions > 0) {
         embedding.table(model.positions, model.hidden);
+    }
+    if (model.hasEncoder()) {
+        embedding.add(encoderWeights(model, split, adapters));
     }
     result.embedding = embedding.weights();
     PartBuilder head(split.tensor);

@@ -128,6 +128,9 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     writer.free(buffer);
     writer.beginBackward(output == none ? Tape::none : m_tensors[index(output)].slot);
 
+    if (options.carriedGradient > 0) {
+        writer.allocateInto(Tape::carried, ActivationGradient, options.carriedGradient);
+    }
     if (options.reduceBuckets > 0) {
         writer.ensureForStep(bucketKey, ReduceBuffer, options.reduceBuckets);
     }
@@ -166,7 +169,7 @@ void ModuleGraph::runForward(const Options& options, TapeWriter& writer, bool is
         if (!isThere) {
             const Tape::Slot work
                 = operation.forwardWork > 0 ? writer.allocate(PartialOutput, operation.forwardWork) : Tape::none;
-            if (result.base == operation.result) {
+            if (result.base == operation.result && result.bytes > 0) {
                 result.slot = writer.allocate(operation.kind, operation.bytes);
             }
             const bool keeps = isActive(operation) && (!m_isSelective || isRebuilding || result.isStored);

@@ -53,6 +53,7 @@ public:
         bool keepsGathered = false; ///< from the forward until the end of the backward
         bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction
         std::int64_t foundGradient = 0; ///< elements of one that was left so; of a tied weight both add to it
+        std::int64_t carriedGradient = 0; ///< bytes of one that starts here and stays for an earlier module
         std::int64_t cublasWorkspace = 0;
         std::int64_t reduceBuckets = 0; ///< made before the backward, dropped before the step
         bool keepsInput = false; ///< a checkpoint stores it

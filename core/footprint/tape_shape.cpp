@@ -101,8 +101,8 @@ void readModel(const TrainingPlan& plan, std::int64_t tensor, RankShape& shape)
     shape.family = model.family.value == "bert" ? ModelFamily::Bert
         : hasDecoder                            ? ModelFamily::T5
                                                 : ModelFamily::Decoder;
-    shape.layers = hasDecoder ? model.decoderLayers.valueOr(whole.layers) : whole.layers;
-    shape.encoderLayers = hasDecoder ? model.encoderLayers.valueOr(whole.layers) : 0;
+    shape.layers = whole.layers;
+    shape.encoderLayers = whole.encoderLayers;
     shape.predictors = model.mtpLayers.valueOr(0);
 }
 

@@ -24,6 +24,8 @@ struct TorchShape
     std::int64_t sequences = 1; ///< of a micro-batch
     std::int64_t tokens = 0; ///< of a micro-batch on this rank, before sequence parallelism
     std::int64_t keys = 0; ///< sequence length a query sees
+    std::int64_t memoryTokens = 0, memoryKeys = 0; ///< the same of an encoder-decoder model's encoder; 0: none
+    bool hasHiddenDropout = false, hasAttentionDropout = false;
     std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
     std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
     double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
@@ -81,6 +83,8 @@ struct TorchShape
     [[nodiscard]] std::int64_t outputs() const { return model.labels > 0 ? model.labels : model.vocab / tensor; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
+    /// What the encoder hands to all of the decoder's layers.
+    [[nodiscard]] std::int64_t memoryBytes() const { return memoryTokens * model.hidden * compute; }
     /// Rows that this rank's experts work on.
     [[nodiscard]] std::int64_t expertRows() const;
     [[nodiscard]] bool gathers() const { return sharding == TorchSharding::Zero3 || sharding == TorchSharding::Fsdp; }
@@ -110,14 +114,16 @@ struct TorchWeights
 
     [[nodiscard]] std::int64_t total(Kind kind) const;
 };
-[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape, bool hasExperts);
+/// `attendsAcross`: a decoder's, to what an encoder made.
+[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attendsAcross = false);
 [[nodiscard]] TorchWeights embeddingWeights(const TorchShape& shape);
 [[nodiscard]] TorchWeights headWeights(const TorchShape& shape);
 
 /// `imageBytes`: of the features that take the place of some tokens; 0: none.
 void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
                          Piece& piece);
-void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece);
+void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece,
+                     bool attendsAcross = false);
 void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
 
 /// Parts of a model on one rank, each with how often it stands there.

@@ -199,18 +199,32 @@ private:
 
 } // namespace
 
+static bool leavesTiedGradient(const TorchShape& shape)
+{
+    return torchGradients(shape).kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone;
+}
+
+/// That of what the encoder made stands from the decoder's last layer to its first; a tape leaves one tensor at most.
+static bool leavesMemoryGradient(const TorchShape& shape)
+{
+    return shape.memoryTokens > 0 && !leavesTiedGradient(shape);
+}
+
 /// FSDP gathers embedding, final norm and output layer together and keeps them so through the step (theory_frameworks
 /// 2.2); their gradients are reduced together at its end.
 void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
                          Piece& piece)
 {
-    ModuleGraph graph(imageBytes, imageBytes > 0 && shape.trainsImages);
+    // An encoder-decoder model's decoder stands behind what its encoder made, which its layers read.
+    const std::int64_t inputBytes = imageBytes > 0 ? imageBytes : shape.memoryBytes();
+    ModuleGraph graph(inputBytes, imageBytes > 0 ? shape.trainsImages : inputBytes > 0);
     const bool trains = shape.trainsEmbeddings;
     const TorchWeights weights = embeddingWeights(shape);
     Operation lookup{.kind = ResidualStream, .bytes = shape.streamBytes(), .reads = {}};
     lookup.weight = trains ? weights.total(TorchWeights::Kind::Table) : 0;
-    lookup.sharedWeight = shape.model.tied ? tiedWeight : -1;
+    lookup.sharedWeight = shape.model.tied ? tiedWeight : shape.memoryTokens > 0 ? sharedTable : -1;
     const Tensor words = graph.apply(std::move(lookup));
+    TorchModules(shape, graph).dropped(words);
     if (imageBytes > 0) { // masked_scatter keeps its mask
         graph.apply({.kind = ResidualStream,
                      .bytes = shape.streamBytes(),
@@ -233,11 +247,19 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     options.keepsGathered = isRoot;
     options.keepsInput
         = imageBytes > 0 && (shape.encoderStages > 0 || shape.encoderCopies > 1); // the schedule frees it
+    options.keepsInput |= shape.memoryTokens > 0;
     if (options.gradients.kind == GradientRule::Kind::Reduce && trains && isRoot) {
         options.foundGradient = shape.outputs() * shape.model.hidden;
     }
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);
+    if (shape.memoryTokens > 0) { // its gradient, to which all layers have added
+        if (leavesMemoryGradient(shape)) {
+            writer.declare(Tape::carried, ActivationGradient, shape.memoryBytes());
+            writer.free(Tape::carried);
+        }
+        writer.allocateInto(Tape::gradient, ActivationGradient, shape.memoryBytes());
+    }
     fillTorchParameters(weights, piece);
 }
 
@@ -254,7 +276,8 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     ModuleGraph::Options options;
     options.hasOutput = false;
     options.gradients = torchGradients(shape);
-    options.leavesGradient = options.gradients.kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone;
+    options.leavesGradient = leavesTiedGradient(shape);
+    options.carriedGradient = leavesMemoryGradient(shape) ? shape.memoryBytes() : 0;
     options.cublasWorkspace = shape.cublasWorkspace;
     // Below stage 3 DeepSpeed makes its bucket when the backward begins and drops it once all is reduced
     // (stage_1_and_2.py, backward and independent_gradient_partition_epilogue), however few weights are trained.

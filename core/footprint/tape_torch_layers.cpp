@@ -10,16 +10,20 @@ using enum TensorKind;
 using Tensor = TorchModules::Tensor;
 using Operation = TorchModules::Operation;
 
-Tensor TorchModules::block(Tensor stream, bool hasExperts)
+Tensor TorchModules::block(Tensor stream, bool hasExperts, bool attendsAcross)
 {
     if (m_model.isParallel) {
         return parallelBlock(stream, hasExperts);
     }
     const Tensor normed = norm(stream, m_shape.localTokens(), m_model.hidden);
-    const Tensor afterAttention = add(stream, m_model.isMla ? latentAttention(normed) : attention(normed));
+    Tensor afterAttention = add(stream, dropped(m_model.isMla ? latentAttention(normed) : attention(normed)));
+    if (attendsAcross) {
+        const Tensor again = norm(afterAttention, m_shape.localTokens(), m_model.hidden);
+        afterAttention = add(afterAttention, dropped(crossAttention(again)));
+    }
     const Tensor input = gather(norm(afterAttention, m_shape.localTokens(), m_model.hidden));
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
-    return add(afterAttention, scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true)));
+    return add(afterAttention, dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true))));
 }
 
 /// transformers modeling_gpt_neox.py with two norms, modeling_falcon.py, modeling_phi.py and modeling_cohere.py with
@@ -28,10 +32,10 @@ Tensor TorchModules::parallelBlock(Tensor stream, bool hasExperts)
 {
     const Tensor normed = norm(stream, m_shape.localTokens(), m_model.hidden);
     const Tensor other = m_model.blockNorms == 1 ? normed : norm(stream, m_shape.localTokens(), m_model.hidden);
-    const Tensor attended = m_model.isMla ? latentAttention(normed) : attention(normed);
+    const Tensor attended = dropped(m_model.isMla ? latentAttention(normed) : attention(normed));
     const Tensor input = gather(other);
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
-    const Tensor widened = scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true));
+    const Tensor widened = dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true)));
     return add(add(widened, attended), stream);
 }
 
@@ -68,6 +72,16 @@ Tensor TorchModules::gelu(Tensor input)
         {.kind = ActivationOutput, .bytes = m_graph.bytesOf(input), .reads = {input}, .saves = {true}});
 }
 
+Tensor TorchModules::dropped(Tensor input)
+{
+    const std::int64_t bytes = m_graph.bytesOf(input);
+    return !m_shape.hasHiddenDropout ? input
+                                     : m_graph.apply({.kind = ResidualStream,
+                                                      .bytes = bytes,
+                                                      .reads = {input},
+                                                      .keeps = {{DropoutMask, bytes / m_shape.compute}}});
+}
+
 /// A GEMM keeps its input only for the gradient of its weight.
 Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer, bool trains)
 {
@@ -77,6 +91,9 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
     op.weight = trains ? weight : 0;
     op.weightShards = layer.shards;
     op.isMatrixProduct = true;
+    if (input == m_memory) {
+        op.backwardWork = m_shape.memoryBytes(); // its gradient, before it is added to that of the other layers
+    }
     if (m_shape.castsWeights) {
         op.keeps = {{WeightCopies, weight * m_shape.compute}}; // the autocast cache
     } else if (m_shape.unpacksWeights && !trains) {
@@ -243,6 +260,24 @@ Tensor TorchModules::attention(Tensor normed)
     return scatter(linear(context, PartialOutput, {m_shape.tokens, width, m_model.hidden, Adapters::Output}));
 }
 
+/// Keys and values of the encoder's tokens. What the encoder made is kept once for all layers, elsewhere.
+Tensor TorchModules::crossAttention(Tensor normed)
+{
+    const std::int64_t heads = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1);
+    const std::int64_t width = heads * m_model.headDim;
+    const std::int64_t keyWidth = std::max<std::int64_t>(m_model.groups / m_shape.tensor, 1) * m_model.headDim;
+    const Tensor query = linear(normed, QueryProjection, {m_shape.tokens, m_model.hidden, width, Adapters::Query});
+    m_memory = m_graph.apply({.kind = ResidualStream, .bytes = 0, .reads = {}});
+    const Linear memory{m_shape.memoryTokens, m_model.hidden, keyWidth, Adapters::Key};
+    const Tensor key = repeated(linear(m_memory, KeyValueProjection, memory));
+    const Tensor value = repeated(
+        linear(m_memory, KeyValueProjection, {m_shape.memoryTokens, m_model.hidden, keyWidth, Adapters::Value}));
+    m_keys = m_shape.memoryKeys;
+    const Tensor context = attend(query, key, value, heads, width);
+    m_keys = m_shape.keys;
+    return linear(context, PartialOutput, {m_shape.tokens, width, m_model.hidden, Adapters::Output});
+}
+
 /// `width`: of the result, heads times the size of a value.
 Tensor TorchModules::attend(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width)
 {
@@ -254,7 +289,7 @@ Tensor TorchModules::attend(Tensor query, Tensor key, Tensor value, std::int64_t
 Tensor TorchModules::fused(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width)
 {
     const std::int64_t queries = m_graph.bytesOf(query) / m_shape.compute;
-    const bool isGrouped = m_graph.bytesOf(key) < m_graph.bytesOf(query);
+    const bool isGrouped = m_model.groups < m_model.heads && m_graph.bytesOf(key) < m_graph.bytesOf(query);
     Operation op{.kind = Context, .bytes = m_shape.tokens * width * m_shape.compute, .reads = {query, key, value}};
     op.saves = {true, true, true};
     op.savesResult = true;
@@ -270,7 +305,7 @@ Tensor TorchModules::fused(Tensor query, Tensor key, Tensor value, std::int64_t 
 /// theory.md 3.6: an fp32 softmax and its cast are kept, 6 bytes a score.
 Tensor TorchModules::scores(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width)
 {
-    const std::int64_t count = m_shape.tokens * heads * m_shape.keys;
+    const std::int64_t count = m_shape.tokens * heads * m_keys;
     const Tensor raw = m_graph.apply({.kind = AttentionScores,
                                       .bytes = count * m_shape.compute,
                                       .reads = {query, key},
@@ -283,9 +318,15 @@ Tensor TorchModules::scores(Tensor query, Tensor key, Tensor value, std::int64_t
                                          .forwardWork = count * m_shape.compute});
     const Tensor softmax
         = m_graph.apply({.kind = AttentionSoftmax, .bytes = count * 4, .reads = {masked}, .savesResult = true});
-    const Tensor probabilities = m_shape.compute == 4
+    Tensor probabilities = m_shape.compute == 4
         ? softmax
         : m_graph.apply({.kind = AttentionProbabilities, .bytes = count * m_shape.compute, .reads = {softmax}});
+    if (m_shape.hasAttentionDropout) {
+        probabilities = m_graph.apply({.kind = AttentionProbabilities,
+                                       .bytes = count * m_shape.compute,
+                                       .reads = {probabilities},
+                                       .keeps = {{DropoutMask, count}}});
+    }
     const Tensor result = m_graph.apply({.kind = Context,
                                          .bytes = m_shape.tokens * width * m_shape.compute,
                                          .reads = {probabilities, value},
@@ -330,10 +371,11 @@ void TorchModules::storeProduct(Tensor tensor, bool isStored)
     }
 }
 
-void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece)
+void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece,
+                     bool attendsAcross)
 {
     ModuleGraph graph(shape.streamBytes(), true);
-    TorchModules(shape, graph).block(graph.input(), hasExperts);
+    TorchModules(shape, graph).block(graph.input(), hasExperts, attendsAcross);
     ModuleGraph::Options options;
     options.gradients = torchGradients(shape);
     options.cublasWorkspace = shape.cublasWorkspace;
@@ -341,7 +383,7 @@ void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorage
     options.offload = shape.checkpoints ? ModuleGraph::Offload::None : shape.offload;
     options.prefetches = true;
     options.keepsGathered = shape.gathers() && !shape.reshards;
-    const TorchWeights weights = blockWeights(shape, hasExperts);
+    const TorchWeights weights = blockWeights(shape, hasExperts, attendsAcross);
     setTorchGathered(shape, weights, options);
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);

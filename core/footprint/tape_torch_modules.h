@@ -17,10 +17,12 @@ public:
         : m_shape(shape)
         , m_model(shape.model)
         , m_graph(moduleGraph)
+        , m_keys(shape.keys)
     {
     }
 
-    Tensor block(Tensor stream, bool hasExperts);
+    /// `attendsAcross`: to what an encoder made.
+    Tensor block(Tensor stream, bool hasExperts, bool attendsAcross = false);
     /// Attention and MLP side by side: GPT-J, GPT-NeoX, Falcon, Phi, Command R.
     Tensor parallelBlock(Tensor stream, bool hasExperts);
     /// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised
@@ -28,6 +30,8 @@ public:
     Tensor norm(Tensor input, std::int64_t rows, std::int64_t width);
     Tensor add(Tensor x, Tensor y);
     Tensor gelu(Tensor input);
+    /// PyTorch's own dropout keeps a byte an element.
+    Tensor dropped(Tensor input);
 
     /// Linear layers: what they are called in adapter settings, and how many stand side by side (experts).
     struct Linear
@@ -52,6 +56,7 @@ private:
     Tensor perHeadNorm(Tensor input, std::int64_t heads);
     Tensor repeated(Tensor input);
     Tensor attention(Tensor normed);
+    Tensor crossAttention(Tensor normed);
     Tensor attend(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
     Tensor fused(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
     Tensor scores(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
@@ -68,6 +73,8 @@ private:
     const TorchShape& m_shape;
     const Architecture& m_model;
     ModuleGraph& m_graph;
+    std::int64_t m_keys; ///< that a query sees
+    Tensor m_memory = ModuleGraph::none; ///< what the encoder made, which is not this module's
 };
 
 [[nodiscard]] GradientRule torchGradients(const TorchShape& shape);
@@ -80,5 +87,7 @@ void fillTorchParameters(const TorchWeights& weights, Piece& piece);
 
 /// The gradient of a tied matrix is one, whichever of the two modules makes it.
 constexpr int tiedWeight = 0;
+/// That of a table that encoder and decoder read, where the output layer has one of its own.
+constexpr int sharedTable = 1;
 
 } // namespace headroom

@@ -3,6 +3,7 @@
 #include "footprint/tape_torch.h"
 #include "footprint/tape_torch_encoder.h"
 #include "footprint/tape_torch_modules.h"
+#include "footprint/tape_torch_source.h"
 #include "plan/batch.h"
 #include "plan/recomputed_share.h"
 #include "plan/validity.h"
@@ -19,6 +20,9 @@ enum PieceIndex : std::uint16_t {
     BlockPiece,
     HeadPiece,
     ExpertBlockPiece,
+    SourcePiece, ///< of an encoder-decoder model's encoder, as the two after it
+    SourceBlockPiece,
+    SourceNormPiece,
     EncoderPieces,
     StagePieces = EncoderPieces + TorchEncoder::PieceCount
 };
@@ -80,12 +84,20 @@ private:
             m_encoder.writePieces();
         }
         writeTorchEmbedding(m_shape, m_encoder.featureBytes(), persistents, pieces[EmbeddingPiece]);
-        writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece]);
+        writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece], hasSource());
+        if (hasSource()) {
+            const TorchShape source = torchSourceShape(m_shape);
+            writeTorchSource(source, persistents, pieces[SourcePiece]);
+            writeTorchBlock(source, false, persistents, pieces[SourceBlockPiece]);
+            writeTorchSourceNorm(source, persistents, pieces[SourceNormPiece]);
+        }
         if (m_shape.model.isMoe()) {
             writeTorchBlock(m_shape, true, persistents, pieces[ExpertBlockPiece]);
         }
         writeTorchHead(m_shape, persistents, pieces[HeadPiece]);
     }
+
+    [[nodiscard]] bool hasSource() const { return m_shape.memoryTokens > 0; }
 
     /// A chunk takes the layers in turn: all first chunks before the second ones.
     [[nodiscard]] ChunkLayers layersOf(const StageProgram& stage, std::int64_t chunk) const
@@ -141,6 +153,9 @@ private:
         chunk.sends = !layers.isLast;
         if (layers.isFirst) {
             m_encoder.addToFirst(chunk, parts);
+            if (hasSource()) {
+                addSource(chunk, parts);
+            }
             chunk.runs.push_back({EmbeddingPiece, 1, 0});
             parts.push_back({embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
         }
@@ -159,26 +174,51 @@ private:
 
     [[nodiscard]] bool keepsOriginal() const { return m_shape.trainsEmbeddings && !m_shape.trainsModel; }
 
+    [[nodiscard]] std::int64_t recomputedOf(std::int64_t layers) const
+    {
+        const std::int64_t asked = m_shape.recomputedShare >= 0
+            ? static_cast<std::int64_t>(layersOfShare(m_shape.recomputedShare, static_cast<double>(layers)))
+            : m_shape.recomputedLayers < 0 ? layers
+                                           : m_shape.recomputedLayers;
+        return m_shape.checkpoints ? std::min(asked, layers) : 0;
+    }
+
+    void addSource(Chunk& chunk, std::vector<TorchPart>& parts) const
+    {
+        const TorchShape source = torchSourceShape(m_shape);
+        const std::int64_t layers = source.model.layers, recomputed = recomputedOf(layers);
+        chunk.runs.push_back({SourcePiece, 1, 0});
+        for (const auto& [count, group] : {std::pair{recomputed, 1}, std::pair{layers - recomputed, 0}}) {
+            if (count > 0) {
+                PieceRun run{SourceBlockPiece, count, group};
+                run.offloadsInput = group > 0 && m_shape.offloadsInputs;
+                chunk.runs.push_back(run);
+            }
+        }
+        chunk.runs.push_back({SourceNormPiece, 1, 0});
+        parts.push_back({sourceWeights(source), 1, m_shape.trainsModel});
+        parts.push_back({sourcePositions(source), 1, false});
+        parts.push_back({blockWeights(source, false), layers, m_shape.trainsModel, true});
+        parts.push_back({sourceNormWeights(source), 1, m_shape.trainsModel});
+    }
+
     /// Runs of layers of one kind, of which the first so many are recomputed.
     void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
     {
-        const std::int64_t recomputed = m_shape.recomputedShare >= 0
-            ? static_cast<std::int64_t>(layersOfShare(m_shape.recomputedShare, static_cast<double>(layers.count)))
-            : m_shape.recomputedLayers < 0 ? layers.count
-                                           : m_shape.recomputedLayers;
+        const std::int64_t recomputed = recomputedOf(layers.count);
         for (std::int64_t done = 0; done < layers.count;) {
             const bool hasExperts = m_shape.model.moeLayers(layers.first + done, 1) > 0;
-            const bool isRecomputed = m_shape.checkpoints && done < recomputed;
+            const bool isRecomputed = done < recomputed;
             std::int64_t end = done + 1;
             while (end < layers.count && (m_shape.model.moeLayers(layers.first + end, 1) > 0) == hasExperts
-                   && (m_shape.checkpoints && end < recomputed) == isRecomputed) {
+                   && (end < recomputed) == isRecomputed) {
                 ++end;
             }
             PieceRun run{static_cast<std::uint16_t>(hasExperts ? ExpertBlockPiece : BlockPiece), end - done,
                          isRecomputed ? 1 : 0};
             run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
             chunk.runs.push_back(run);
-            parts.push_back({blockWeights(m_shape, hasExperts), end - done, m_shape.trainsModel, true});
+            parts.push_back({blockWeights(m_shape, hasExperts, hasSource()), end - done, m_shape.trainsModel, true});
             done = end;
         }
     }

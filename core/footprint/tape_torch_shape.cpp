@@ -73,13 +73,18 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
     const bool namesModules = plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty()
         && !recomputesAttention(plan.recompute);
     const bool isTitan = habits.supportsTensorParallel;
+    const bool hasDecoder = model.decoderLayers.isKnown() || model.family.value == "t5";
     const std::string& loss = plan.implementation.fusedLoss.value;
     for (const auto& [has, what] : {
              std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
              std::pair{isHybrid(plan), "hybrid layer patterns"},
              std::pair{model.attnGate.value || plan.moe.sharedGate.value, "gated attention or experts"},
-             std::pair{model.decoderLayers.isKnown() || model.family.value == "t5" || model.family.value == "bert",
-                       "encoder models"},
+             std::pair{model.family.value == "bert", "encoder models"},
+             std::pair{hasDecoder
+                           && (plan.parallel.pp.value > 1 || plan.vision.layers.value > 0 || plan.parallel.sp.value
+                               || model.parallelBlock.value || plan.mla.kvLoraRank.value > 0
+                               || plan.moe.experts.value > 0),
+                       "an encoder-decoder model of this kind"},
              std::pair{(plan.parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,
                        "pipeline parallelism"},
              std::pair{plan.parallel.pp.value > 1 && plan.parallel.schedule.value != Schedule::GPipe
@@ -107,7 +112,6 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
              std::pair{isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Full
                            && plan.recompute.method.value != "block" && plan.recompute.numLayers.valueOr(1) > 1,
                        "recomputing several layers together"},
-             std::pair{model.attnDropout.valueOr(0) > 0 || model.hiddenDropout.valueOr(0) > 0, "dropout in the model"},
              std::pair{plan.precision.fp8Params.value, "fp8 weights"},
              std::pair{loss == "native" || loss == "te" || loss == "te-inplace", "Megatron's fused loss"},
              std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "freezing by pattern"},
@@ -150,7 +154,12 @@ bool isComputable(const TorchShape& shape)
     const double weights
         = real(a.layers) * (real(a.hidden) + real(a.qLoraRank) + real(a.kvLoraRank)) * 8 * width * (1 + real(a.experts))
         + 4 * real(a.vocab) * real(a.hidden);
-    return (real(shape.tokens) * std::max(shape.load, 1.0) * (width * real(a.layers) + real(a.vocab)) + weights) * 64
+    const double layers = real(a.layers) + real(a.encoderLayers),
+                 tokens = real(shape.tokens) + real(shape.memoryTokens);
+    const double keys = real(a.heads) * real(shape.memoryKeys);
+    return (tokens * std::max(shape.load, 1.0) * ((width + keys) * layers + real(a.vocab) + real(a.audioBins))
+            + weights * (1 + layers / std::max(real(a.layers), 1.0)))
+        * 64
         < 4e18;
 }
 
@@ -324,9 +333,15 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.model = architectureOf(plan);
     const std::int64_t context = atLeastOne(plan.parallel.cp);
     shape.sequences = sequencesPerMicroBatch(plan);
-    shape.tokens = shape.sequences * plan.batch.seq.value / context;
+    shape.tokens = shape.sequences * layerSequence(plan) / context;
     shape.reference = referenceModel(plan);
-    shape.keys = plan.batch.seq.value;
+    shape.keys = layerSequence(plan);
+    if (shape.model.hasEncoder()) {
+        shape.memoryTokens = shape.sequences * plan.batch.seq.value / context;
+        shape.memoryKeys = plan.batch.seq.value;
+    }
+    shape.hasHiddenDropout = plan.model.hiddenDropout.valueOr(0) > 0;
+    shape.hasAttentionDropout = plan.model.attnDropout.valueOr(0) > 0;
     shape.tensor = atLeastOne(plan.parallel.tp);
     shape.sequenceShards = plan.parallel.sp.value ? shape.tensor : 1;
     shape.sharding = shardingKind(plan);
@@ -340,7 +355,8 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.isCompiled = plan.implementation.compile.valueOr(false);
     shape.hasFusedNorm = shape.isCompiled || isLiger || !habits.hasPythonNorm;
     shape.hasFusedGate = shape.isCompiled || isLiger;
-    shape.hasExplicitScores = habits.hasExplicitScores;
+    // T5 adds relative positions to its scores (transformers modeling_t5.py, no fused attention).
+    shape.hasExplicitScores = habits.hasExplicitScores || shape.model.relativePositions > 0;
     shape.rotates = plan.model.rope.valueOr(!plan.model.learnedPositions.valueOr(false));
     shape.reshards = reshards(plan);
     shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);

@@ -117,6 +117,7 @@ TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower
     shape.repeatsKv = false;
     shape.hasFusedGate = shape.isCompiled; // Liger patches the tower's norms, not its MLP
     shape.rotates = !tower.learnedPositions;
+    shape.hasHiddenDropout = shape.hasAttentionDropout = false;
     shape.trainsModel = isTrained;
     shape.adapters = Adapters{};
     shape.storesSelectively = shape.storesAttention = false;

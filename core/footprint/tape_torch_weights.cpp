@@ -26,9 +26,12 @@ public:
     {
     }
 
-    TorchWeights make(bool hasExperts)
+    TorchWeights make(bool hasExperts, bool attendsAcross)
     {
         m_model.isMla ? addLatentAttention() : addAttention();
+        if (attendsAcross) {
+            addAttention();
+        }
         if (hasExperts) {
             add(Adapters::Other, m_model.hidden, m_model.experts, false);
             addMlp(m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
@@ -38,7 +41,8 @@ public:
         } else {
             addMlp(m_model.ffn / m_shape.tensor);
         }
-        for (int i = 0; i < m_model.blockNorms * (m_model.layerNorm ? 2 : 1); ++i) {
+        const std::int64_t norms = m_model.blockNorms + (attendsAcross ? 1 : 0);
+        for (int i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
             addVector(m_model.hidden);
         }
         return std::move(m_weights);
@@ -74,7 +78,7 @@ private:
     {
         const std::int64_t query = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1) * m_model.headDim;
         add(Adapters::Query, m_model.hidden, query, m_model.qkvBias);
-        add(Adapters::Key, m_model.hidden, keyWidth(), m_model.qkvBias);
+        add(Adapters::Key, m_model.hidden, keyWidth(), m_model.qkvBias && m_model.audioBins == 0); // none in Whisper
         add(Adapters::Value, m_model.hidden, keyWidth(), m_model.qkvBias);
         add(Adapters::Output, query, m_model.hidden, m_model.outBias);
         for (int i = 0; i < (m_model.qkNorm ? 2 : 0); ++i) {
@@ -112,9 +116,9 @@ private:
 
 } // namespace
 
-TorchWeights blockWeights(const TorchShape& shape, bool hasExperts)
+TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attendsAcross)
 {
-    return BlockWeights(shape).make(hasExperts);
+    return BlockWeights(shape).make(hasExperts, attendsAcross);
 }
 
 TorchWeights embeddingWeights(const TorchShape& shape)

@@ -176,6 +176,10 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
     // A micro-batch passes through one copy of the layers.
     result.activations.kept /= static_cast<double>(layerCopies(working.pipeline.schedule));
     result.held = inFlight(working.pipeline, stage);
+    if (result.layers.holdsEmbedding) {
+        result.activations.kept += working.activations.encoder;
+        result.activations.rebuilt = std::max(result.activations.rebuilt, working.activations.encoderRebuilt);
+    }
     result.rebuilt = result.activations.rebuilt;
     result.vision = visionBytes(working, result.layers);
     if (result.layers.encoder.layers > 0) {

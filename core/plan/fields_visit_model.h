@@ -42,6 +42,7 @@ template <class Group, class Visitor> void visitModel(Group& group, Visitor&& vi
     visit("model.head_bias", group.headBias);
     visit("model.attn_gate", group.attnGate);
     visit("model.repeated_predictor", group.repeatedPredictor);
+    visit("model.audio_bins", group.audioBins);
 }
 
 template <class Group, class Visitor> void visitMoe(Group& group, Visitor&& visit)

@@ -32,6 +32,7 @@ struct ModelPlan
     Flag headBias; ///< of the output layer
     Flag attnGate; ///< the query projection makes a gate of the attention's result, too
     Flag repeatedPredictor; ///< all multi-token predictions are made by one layer
+    Count audioBins; ///< of a spectrogram that an encoder's convolutions read (Whisper)
 };
 
 struct MoePlan

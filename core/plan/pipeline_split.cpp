@@ -8,7 +8,7 @@ namespace headroom {
 std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
 {
     const ParallelPlan& parallel = plan.parallel;
-    const std::int64_t all = plan.model.layers.value;
+    const std::int64_t all = plan.model.decoderLayers.valueOr(plan.model.layers.value);
     const auto isCount = [all](const Count& count) { return count.value >= 0 && count.value <= all; };
     PipelineSplit split;
     split.m_stages = parallel.pp.value;

@@ -173,12 +173,18 @@ void addOlder()
     addRow("mpt", "@mpt-7b", {6'649'286'656});
     addRow("t5", R"({"model_type": "t5", "d_model": 1024, "d_ff": 4096, "d_kv": 64, "num_layers": 24, "num_heads": 16,
                      "vocab_size": 32128, "is_encoder_decoder": true})",
-           {0, 0, "is_encoder_decoder"}, "t5");
+           {737'668'096}, "t5");
+    // Published; the encoder's positions and a norm after each embedding are left out.
+    addRow("bart", R"({"model_type": "bart", "d_model": 1024, "encoder_layers": 12, "decoder_layers": 12,
+                       "encoder_attention_heads": 16, "decoder_attention_heads": 16, "encoder_ffn_dim": 4096,
+                       "decoder_ffn_dim": 4096, "num_hidden_layers": 12, "vocab_size": 50265,
+                       "max_position_embeddings": 1024, "is_encoder_decoder": true})",
+           {406'291'456, 3}, "t5");
     addRow("whisper", R"({"model_type": "whisper", "d_model": 1280, "encoder_layers": 32, "decoder_layers": 32,
                           "encoder_attention_heads": 20, "decoder_attention_heads": 20, "encoder_ffn_dim": 5120,
                           "decoder_ffn_dim": 5120, "num_hidden_layers": 32, "vocab_size": 51865,
                           "max_source_positions": 1500, "max_target_positions": 448, "is_encoder_decoder": true})",
-           {0, 0, "is_encoder_decoder"}, "t5");
+           {1'543'304'960}, "t5");
 }
 
 /// Layers that differ from one another, or are no attention.

@@ -35,6 +35,23 @@ const Choices models{
     {"model.tied_embeddings=true", "model.tied_embeddings=false"},
 };
 
+/// Encoders and decoders of T5, BART and Whisper.
+const Choices twoHalves{
+    {"model.encoder_layers=24 model.decoder_layers=24 model.layers=24 model.hidden=4096 model.ffn=10240 model.heads=64 "
+     "model.vocab=32128 batch.seq=1024 batch.decoder_seq=256",
+     "model.encoder_layers=12 model.decoder_layers=36 model.layers=36 model.hidden=4096 model.ffn=16384 model.heads=32 "
+     "model.vocab=50265 model.gated_mlp=false model.layer_norm=true model.learned_positions=true batch.seq=1024 "
+     "batch.decoder_seq=1024",
+     "model.encoder_layers=32 model.decoder_layers=32 model.layers=32 model.hidden=1280 model.ffn=5120 model.heads=20 "
+     "model.vocab=51865 model.gated_mlp=false model.layer_norm=true model.learned_positions=true model.attn_bias=true "
+     "model.max_pos=448 model.audio_bins=80 batch.seq=1500 batch.decoder_seq=448"},
+    {"batch.micro=1", "batch.micro=3"},
+    {"batch.accum=1", "batch.accum=4"},
+    {"model.tied_embeddings=true", "model.tied_embeddings=false"},
+    {"model.hidden_dropout=0", "model.hidden_dropout=0.1 model.attn_dropout=0.1"},
+    {"model.parallel_block=false"},
+};
+
 /// One device, or shards of a group.
 const Choices torch{
     {"precision.recipe=bf16-pure", "precision.recipe=bf16-pure parallel.dp=2",
@@ -175,6 +192,9 @@ void TestSweep::agrees_data()
     constexpr double usual = 0.01, ofManySmall = 0.03; // of a few MiB: an encoder's, a rank's parts
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "prime-rl", "litgpt"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch} << usual;
+    }
+    for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
+        QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves} << ofManySmall;
     }
     for (const char* profile : {"torchtitan", "internevo", "galvatron"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch, pipelines} << usual;
