@@ -2,19 +2,33 @@
 #include "accuracy/megatron_core_cases.h"
 
 #include <array>
+#include <string>
 #include <utility>
 
 namespace headroom::accuracy {
 
+namespace {
+
+bool isZeroBubble(std::string_view id)
+{
+    return id.starts_with("zbpaper-");
+}
+
+} // namespace
+
 bool MegatronCoreReader::reads(std::string_view framework, std::string_view id)
 {
-    return id.starts_with("simumax-") || framework == "NeMo Megatron-Bridge"
+    return id.starts_with("simumax-") || isZeroBubble(id) || framework == "NeMo Megatron-Bridge"
         || framework.starts_with("ms-swift (Megatron");
 }
 
 /// What the three have in common: Transformer Engine's layers, the distributed optimizer with fp32 gradients.
 void MegatronCoreReader::read()
 {
+    if (isZeroBubble(m_case.id)) {
+        readZeroBubble();
+        return;
+    }
     readModel();
     readBatchAndParallel();
     readRecompute();
@@ -112,6 +126,41 @@ void MegatronCoreReader::readBridge()
         set("precision.opt_v", "bf16");
     } else {
         set("implementation.fused_loss", "te-inplace");
+    }
+}
+
+/// arXiv:2401.10241 does not name its vocabulary, which the first and last stage alone hold, each with a layer less,
+/// and counts s·b·h·(34 + 5·a·s/h) bytes a layer: Megatron's own attention with dropout.
+void MegatronCoreReader::readZeroBubble()
+{
+    readModel();
+    readBatchAndParallel();
+    readRecompute();
+    for (const auto& [field, value] : std::array<std::pair<const char*, const char*>, 11>{{
+             {"implementation.profile", "megatron-local"},
+             {"precision.recipe", "megatron-fp16"},
+             {"attention.impl", "unfused"},
+             {"model.vocab", "50257"},
+             {"model.vocab_pad_multiple", "128"},
+             {"model.learned_positions", "true"},
+             {"model.layer_norm", "true"},
+             {"model.attn_bias", "true"},
+             {"model.mlp_bias", "true"},
+             {"model.attn_dropout", "0.1"},
+             {"model.hidden_dropout", "0.1"},
+         }}) {
+        set(field, value);
+    }
+    set("model.max_pos", text(m_node["model"]["seq"]));
+    const int stages = m_node["parallel"]["pp"].as<int>();
+    const std::string ends = std::to_string((m_node["model"]["layers"].as<int>() + 2) / stages - 1);
+    set("parallel.first_stage_layers", ends);
+    set("parallel.last_stage_layers", ends);
+    set("batch.accum", std::to_string(3 * stages)); // any number of them peaks alike
+    const std::string schedule = text(m_node["parallel"]["schedule"]);
+    set("parallel.schedule", schedule == "ZB-2p" ? "zb-h2" : schedule == "ZB-1p" ? "zb-h1" : "1f1b");
+    if (contains(schedule, "interleaved")) {
+        m_case.missing = "number of chunks";
     }
 }
 

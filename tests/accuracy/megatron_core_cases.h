@@ -5,7 +5,8 @@
 
 namespace headroom::accuracy {
 
-/// Runs of Megatron-Core that are described by sizes instead of flags: SimuMax's, Megatron-Bridge's and ms-swift's.
+/// Runs of Megatron-Core that are described by sizes instead of flags: SimuMax's, Megatron-Bridge's, ms-swift's and
+/// those of the paper on zero-bubble pipelines.
 class MegatronCoreReader : public CaseFields
 {
 public:
@@ -23,6 +24,7 @@ private:
     void readModules();
     void readSimuMax();
     void readBridge();
+    void readZeroBubble();
     void readSwift();
     void readSwiftObjective(const YAML::Node& arguments);
     void readSwiftImages();
