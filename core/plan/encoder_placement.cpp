@@ -52,7 +52,8 @@ std::int64_t encoderTensorParallel(const TrainingPlan& plan)
 {
     const ParallelPlan& parallel = plan.parallel;
     const bool isOwn = encoderPlacement(plan) != EncoderPlacement::FirstStage;
-    return isOwn && parallel.encoderTp.value > 0 ? parallel.encoderTp.value : atLeastOne(parallel.tp);
+    const bool isWhole = parallel.encoderTp.value == 1;
+    return isWhole || (isOwn && parallel.encoderTp.value > 0) ? parallel.encoderTp.value : atLeastOne(parallel.tp);
 }
 
 std::int64_t encoderCopies(const TrainingPlan& plan)

@@ -42,7 +42,7 @@ struct ParallelPlan
     Flag embedInSplit{false}, lossInSplit{false};
     Count ppMicrobatches;
     Name encoderPlacement; ///< of the image encoder: first_stage (the default), own_stages, every_stage
-    Count encoderPp, encoderTp; ///< pipeline and tensor parallel sizes of an encoder that has its own
+    Count encoderPp, encoderTp; ///< pipeline and tensor parallel sizes of an encoder, where not the language model's
     Count vppGroup; ///< micro-batches of a chunk run in a row when interleaving; the pipeline size when not given
     Name vocabSplit; ///< vocabulary over the pipeline stages: variant1, variant2, interlaced; none when not given
 };

@@ -354,12 +354,16 @@ void CaseReader::readSwift()
     set("implementation.profile", text(m_node["flash_attention"]) == "true" ? "hf-flash" : "hf-sdpa");
     const bool isSharded = m_case.plan.shard.zeroStage.value > 0;
     setState("bf16", "bf16", isSharded ? "fp32" : "none", isSharded ? "fp32" : "bf16");
-    if (contains(m_case.id, "vit-gradient-checkpointing")) { // --use_liger_kernel true
+    const YAML::Node arguments = m_node["raw_args"];
+    if (text(arguments["use_liger_kernel"]) == "true") {
         set("implementation.fused_loss", "liger");
+    }
+    set("objective.type", text(arguments["rlhf_type"]));
+    if (contains(m_case.id, "vit-gradient-checkpointing")) {
         set("recompute.enabled", text(m_node["recompute"]["llm"]) == "none" ? "false" : "true");
         set("recompute.granularity", text(m_node["recompute"]["llm"]));
         set("recompute.vision", text(m_node["recompute"]["vision"]) == "full" ? "true" : "false");
-    } else if (m_case.missing.empty() && !contains(m_case.id, "full-train")) {
+    } else if (m_case.missing.empty() && !contains(m_case.id, "full-train") && text(arguments["packing"]) != "true") {
         m_case.missing = "token lengths";
     }
 }

@@ -176,6 +176,7 @@ void MegatronCoreReader::readSwift()
     set("implementation.loader_mask", "false");
     set("implementation.expandable_segments", "true");
     set("moe.router_dtype", "fp32");
+    set("parallel.encoder_tp", "1"); // Hugging Face's module, whole on every rank (mcore-bridge 1.6, mm_gpts/utils.py)
     set("moe.capacity_factor", text(arguments["moe_expert_capacity_factor"]));
     set("parallel.first_stage_layers", text(arguments["decoder_first_pipeline_num_layers"]));
     set("parallel.last_stage_layers", text(arguments["decoder_last_pipeline_num_layers"]));

@@ -243,6 +243,16 @@ void TestFrameworkConfigs::ownTexts_data()
         "\\\n"
         "  --packing true\n",
         "ms-swift", "objective.type=kto, batch.packing=true");
+    row("Megatron-SWIFT's adapters", "a.sh",
+        "megatron sft --tuner_type lora --target_modules all-linear --micro_batch_size 1 --global_batch_size 4 \\\n"
+        "  --max_length 8192 --decoder_first_pipeline_num_layers 25 --pipeline_model_parallel_size 2 \\\n"
+        "  --moe_expert_capacity_factor 2 --optimizer_cpu_offload true --optimizer_offload_fraction 0.5 \\\n"
+        "  --use_precision_aware_optimizer true --exp_avg_dtype bf16\n",
+        "ms-swift",
+        "lora.rank=8, lora.dropout=0.05, lora.targets=all-linear, parallel.first_stage_layers=25, "
+        "moe.capacity_factor=2, "
+        "shard.offload_optimizer_fraction=0.5, precision.opt_m=bf16, implementation.fused_loss=native, "
+        "model.vocab_pad_multiple=1, moe.dispatcher=alltoall, implementation.loader_mask=false");
     row("ms-swift's classifier", "a.sh",
         "megatron sft --task_type seq_cls --num_labels 3 --micro_batch_size 1 --global_batch_size 4 --max_length "
         "8192\n",

@@ -202,6 +202,8 @@ void EncoderTest::splitsOverItsOwnRanks()
     constexpr qint64 split = 24 * (12 * 1024 * 1024 + 3 * 1024 + 4096);
     QCOMPARE(stagesOf(plan)[0].weights.vision.total().value(), clipParameters - split / 2);
     QCOMPARE(encoderTensorParallel(llava({{"parallel.tp", "4"}, {"parallel.encoder_tp", "2"}})), 4);
+    // Beside the embedding it is split like the language model, or whole on every rank.
+    QCOMPARE(encoderTensorParallel(llava({{"parallel.tp", "4"}, {"parallel.encoder_tp", "1"}})), 1);
 }
 
 /// The encoder's work is done where it stands, and all of it once.
