@@ -34,7 +34,7 @@ ComponentBytes peakComponents(const ModelProgram& program, const StageProgram& s
     const StageState& state = constants.state;
     ComponentBytes components{};
     if (peak.isConstruction) {
-        components[at(Component::Parameters)] = state.parameters + constants.moving;
+        components[at(Component::Parameters)] = state.parameters - state.reference + constants.moving;
         components[at(Component::Gradients)] = state.gradients;
         return components;
     }

@@ -61,7 +61,8 @@ public:
         if (shape.isDistributedOptimizer && shape.gradient > 0 && !shape.isKwai) {
             m_constants.moving
                 = (shape.shardsGradients ? m_constants.parameters : m_state.gradients / shape.gradient) * shape.element;
-            m_firstStepPeak = m_peak.bytes = m_state.parameters + m_constants.moving + m_state.gradients;
+            m_firstStepPeak = m_peak.bytes
+                = m_state.parameters - m_state.reference + m_constants.moving + m_state.gradients;
             m_peak.isConstruction = true;
         }
     }

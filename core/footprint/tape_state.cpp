@@ -139,25 +139,24 @@ std::int64_t onGpu(const RankShape& shape, std::int64_t elements)
 }
 
 /// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
-std::int64_t frozenBytes(const ModelProgram& program, const StageProgram& stage)
+void addFrozen(const ModelProgram& program, const StageProgram& stage, StageState& bytes)
 {
-    std::int64_t bytes = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        const auto add = [&](const std::vector<std::int64_t>& tensors) {
+        const auto sum = [&](const std::vector<std::int64_t>& tensors) {
+            std::int64_t all = 0;
             for (const std::int64_t elements : tensors) {
-                bytes += count * blockOf(program, elements * program.shape.element);
+                all += count * blockOf(program, elements * program.shape.element);
             }
+            return all;
         };
-        const int copies = (piece.isFrozen ? 1 : 0) + (program.shape.hasReference ? 1 : 0);
-        for (int i = 0; i < copies; ++i) {
-            add(piece.parameters);
-            add(piece.expertParameters);
-        }
-        for (int i = 0; i < (program.shape.hasReference ? 2 : 1); ++i) {
-            add(piece.frozenParameters);
-        }
+        const bool hasReference = program.shape.hasReference;
+        const std::int64_t own
+            = piece.isFrozen || hasReference ? sum(piece.parameters) + sum(piece.expertParameters) : 0;
+        const std::int64_t frozen = sum(piece.frozenParameters);
+        bytes.parameters += (piece.isFrozen ? own : 0) + frozen;
+        bytes.reference += hasReference ? own + frozen : 0;
     });
-    return bytes;
+    bytes.parameters += bytes.reference;
 }
 
 void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group, StageState& bytes)
@@ -258,7 +257,7 @@ std::int64_t gradientShards(const RankShape& shape, ParameterGroup group)
 StageState stageState(const ModelProgram& program, const StageProgram& stage)
 {
     StageState bytes;
-    bytes.parameters = frozenBytes(program, stage);
+    addFrozen(program, stage, bytes);
     for (const ParameterGroup group : parameterGroups) {
         if (!hasGroup(program.shape, group)) {
             continue;

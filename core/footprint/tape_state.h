@@ -13,6 +13,7 @@ namespace headroom {
 struct StageState
 {
     std::int64_t parameters = 0, gradients = 0, master = 0;
+    std::int64_t reference = 0; ///< of the parameters: a frozen copy of the model, made once the buffers are there
     std::int64_t moments = 0; ///< from the first optimizer step on
     std::int64_t momentRests = 0; ///< what their blocks hold beyond them, were each a segment of its own
     std::int64_t stepTemporaries = 0; ///< together alive at one time of every step

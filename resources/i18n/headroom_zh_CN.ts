@@ -3936,6 +3936,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>Plan with that setting</source>
         <translation>按该设置规划</translation>
     </message>
+    <message>
+        <source>Reference model not given: a frozen copy of the whole model taken</source>
+        <translation>未给出参考模型：按整个模型的冻结副本计算</translation>
+    </message>
+    <message>
+        <source>reference model</source>
+        <translation>参考模型</translation>
+    </message>
+    <message>
+        <source>%1 is none of these: %2</source>
+        <translation>%1 不是其中之一：%2</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -5732,6 +5744,10 @@ Headroom 查找写明所属阶段、步数
     <message>
         <source>From</source>
         <translation>来源</translation>
+    </message>
+    <message>
+        <source>Objective</source>
+        <translation>训练目标</translation>
     </message>
 </context>
 <context>

@@ -129,6 +129,19 @@ void TestInstant::agreesWithReplay_data()
     row("BERT", gpt, "model.family=bert attention.impl=unfused parallel.pp=2");
     row("T5", gpt,
         "model.family=t5 model.decoder_layers=24 model.encoder_layers=24 batch.decoder_seq=512 parallel.tp=2");
+    row("pairs with a reference", llama7b, "objective.type=dpo parallel.tp=2 batch.accum=4");
+    row("the same, hardly any state", llama7b,
+        "objective.type=dpo parallel.dp=64 shard.dist_opt=true batch.accum=2 recompute.enabled=true "
+        "recompute.granularity=full");
+    row("classifier", llama7b, "objective.head=classifier objective.labels=265 parallel.tp=2 parallel.sp=true");
+    row("adapters", llama7b, "lora.rank=8 parallel.tp=2 parallel.sp=true parallel.pp=2 batch.accum=4");
+    row("adapters that drop out, recomputed", llama7b,
+        "lora.rank=64 lora.dropout=0.05 shard.dist_opt=true parallel.dp=8 recompute.enabled=true "
+        "recompute.granularity=full");
+    row("adapters on experts", mixtral, "lora.rank=16 moe.dispatcher=alltoall");
+    row("adapters on latent attention", deepseek, "lora.rank=16");
+    row("adapters, context parallel, segments grow", llama70b,
+        "lora.rank=16 parallel.tp=8 parallel.pp=4 parallel.cp=2 implementation.expandable_segments=true");
     row("vision, all trained", llava, "parallel.pp=2 batch.accum=4");
     row("vision, encoder frozen", llava, "frozen.vision=true parallel.tp=2 batch.micro=2");
     row("vision, projector alone trained", llava, "frozen.vision=true frozen.llm=true");
