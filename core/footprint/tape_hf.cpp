@@ -3,15 +3,31 @@
 // and values before eager and (up to 4.47) SDPA attention, and upcast the logits (loss/loss_utils.py). Trainer drops
 // the model's output before backward (trainer.py, compute_loss) and steps with AdamW, foreach where not fused. Adapters
 // of PEFT stay in fp32 (tuners_utils.py, autocast_adapter_dtype). Its Adafactor is optimization.py's.
+// Tensor parallelism is that of its plans (base_model_tp_plan of configuration_llama.py, _tp_plan of
+// modeling_llama.py): the embedding is in none, the output layer's parts are gathered (colwise_rep).
 #include "footprint/tape_torch.h"
 
 namespace headroom {
 
-const TorchHabits hfEagerHabits{.profile = "hf-eager", .hasExplicitScores = true, .hasOwnAdafactor = true};
+const TorchHabits hfEagerHabits{.profile = "hf-eager",
+                                .hasExplicitScores = true,
+                                .hasOwnAdafactor = true,
+                                .splitsTensors = true,
+                                .holdsTableWhole = true,
+                                .gathersLogits = true};
 
-const TorchHabits hfSdpaHabits{.profile = "hf-sdpa", .hasOwnAdafactor = true};
+const TorchHabits hfSdpaHabits{.profile = "hf-sdpa",
+                               .hasOwnAdafactor = true,
+                               .splitsTensors = true,
+                               .holdsTableWhole = true,
+                               .gathersLogits = true};
 
 /// flash-attn reads grouped keys and values as they are.
-const TorchHabits hfFlashHabits{.profile = "hf-flash", .repeatsKv = false, .hasOwnAdafactor = true};
+const TorchHabits hfFlashHabits{.profile = "hf-flash",
+                                .repeatsKv = false,
+                                .hasOwnAdafactor = true,
+                                .splitsTensors = true,
+                                .holdsTableWhole = true,
+                                .gathersLogits = true};
 
 } // namespace headroom

@@ -27,6 +27,7 @@ struct TorchShape
     std::int64_t memoryTokens = 0, memoryKeys = 0; ///< the same of an encoder-decoder model's encoder; 0: none
     bool hasHiddenDropout = false, hasAttentionDropout = false;
     std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
+    std::int64_t tableRanks = 1, outputRanks = 1; ///< of tensor parallelism that split embedding and output layer
     std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
     double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
     std::int64_t stages = 1, chunks = 1; ///< stages of an image encoder's own among them
@@ -80,7 +81,8 @@ struct TorchShape
     /// Of DeepSpeed's bucket for gradients; 0 elsewhere.
     [[nodiscard]] std::int64_t bucketBytes() const;
     /// Rows of the output layer or of the classifier in its place.
-    [[nodiscard]] std::int64_t outputs() const { return model.labels > 0 ? model.labels : model.vocab / tensor; }
+    [[nodiscard]] std::int64_t outputs() const { return model.labels > 0 ? model.labels : model.vocab / outputRanks; }
+    [[nodiscard]] bool gathersOutputs() const { return habits.gathersLogits && outputRanks > 1 && model.labels == 0; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// What the encoder hands to all of the decoder's layers.

@@ -45,6 +45,9 @@ struct TorchHabits
     bool hasOwnAdafactor = false; ///< that of transformers, not PyTorch's
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false; ///< and pipelines
+    bool splitsTensors = false; ///< tensor parallelism alone
+    bool holdsTableWhole = false; ///< every rank of it has the whole embedding
+    bool gathersLogits = false; ///< to all ranks of it, before the loss
     bool receivesIntoBuffers = false; ///< a pipeline's, made for every micro-batch at the start (PyTorch's own runtime)
     bool setsExpandableSegments = false; ///< its launcher does
 };

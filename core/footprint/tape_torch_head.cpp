@@ -18,7 +18,7 @@ public:
     TorchHead(const TorchShape& shape, ModuleGraph& moduleGraph)
         : m_shape(shape)
         , m_graph(moduleGraph)
-        , m_logits(shape.tokens * shape.outputs())
+        , m_logits(shape.tokens * (shape.gathersOutputs() ? shape.model.vocab : shape.outputs()))
         , m_weight(shape.outputs() * shape.model.hidden)
     {
     }
@@ -74,7 +74,7 @@ private:
 
     Tensor product(Tensor states)
     {
-        Operation op{.kind = Logits, .bytes = m_logits * m_shape.compute, .reads = {states}};
+        Operation op{.kind = Logits, .bytes = m_shape.tokens * m_shape.outputs() * m_shape.compute, .reads = {states}};
         op.saves = {m_shape.trainsEmbeddings};
         op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
@@ -82,7 +82,10 @@ private:
         if (m_shape.castsWeights) {
             op.keeps = {{WeightCopies, m_weight * m_shape.compute}}; // the autocast cache
         }
-        return m_graph.apply(std::move(op));
+        const Tensor own = m_graph.apply(std::move(op));
+        return m_shape.gathersOutputs()
+            ? m_graph.apply({.kind = Logits, .bytes = m_logits * m_shape.compute, .reads = {own}})
+            : own;
     }
 
     /// Reads what the labels' log-probabilities are taken of; then the reference model's forward runs, without
@@ -147,8 +150,7 @@ private:
         constexpr std::int64_t chunk = 8192;
         const std::int64_t rows = std::min(m_shape.tokens, chunk);
         Operation op{.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {true}};
-        op.forwardWork = op.backwardWork
-            = rows * std::min(m_shape.model.vocab / m_shape.tensor, chunk) * (m_shape.compute + 5 * 4);
+        op.forwardWork = op.backwardWork = rows * std::min(m_shape.outputs(), chunk) * (m_shape.compute + 5 * 4);
         op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
@@ -174,7 +176,7 @@ private:
     /// states and weight are made in the forward.
     void liger(Tensor states)
     {
-        const std::int64_t vocab = m_shape.model.vocab / m_shape.tensor;
+        const std::int64_t vocab = m_shape.gathersOutputs() ? m_shape.model.vocab : m_shape.outputs();
         const std::int64_t parts = std::max<std::int64_t>((vocab + m_shape.model.hidden - 1) / m_shape.model.hidden, 1);
         std::int64_t rows = 1;
         while (rows * parts < m_shape.tokens) {

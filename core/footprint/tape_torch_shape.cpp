@@ -66,6 +66,8 @@ tl::unexpected<Problem> notDescribed(const TorchHabits& habits, const char* what
         Text{HEADROOM_TR("core", "the profile %1 does not describe %2"), {std::string(habits.profile), what}});
 }
 
+/// None of these frameworks trains the layers of multi-token prediction that a model's config may name (transformers
+/// modeling_deepseek_v3.py leaves their weights out), so the tapes have none.
 Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const ModelPlan& model = plan.model;
@@ -76,7 +78,6 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
     const bool hasDecoder = model.decoderLayers.isKnown() || model.family.value == "t5";
     const std::string& loss = plan.implementation.fusedLoss.value;
     for (const auto& [has, what] : {
-             std::pair{model.mtpLayers.value > 0, "multi-token prediction"},
              std::pair{isHybrid(plan), "hybrid layer patterns"},
              std::pair{model.attnGate.value || plan.moe.sharedGate.value, "gated attention or experts"},
              std::pair{model.family.value == "bert", "encoder models"},
@@ -101,7 +102,8 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
                        "features of inner layers from several stages"},
              std::pair{plan.moe.latent.value > 0, "experts in a narrower space"},
              std::pair{plan.moe.capacityFactor.value > 0, "experts with a capacity"},
-             std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel, "tensor parallelism"},
+             std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel && !habits.splitsTensors,
+                       "tensor parallelism"},
              std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
              std::pair{plan.shard.offloadOptimizerFraction.valueOr(1) < 1, "state that is offloaded in part"},
              std::pair{plan.shard.offloadActivations.value && isSelective && !recomputesLayers(plan.recompute),
@@ -343,6 +345,8 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.hasHiddenDropout = plan.model.hiddenDropout.valueOr(0) > 0;
     shape.hasAttentionDropout = plan.model.attnDropout.valueOr(0) > 0;
     shape.tensor = atLeastOne(plan.parallel.tp);
+    shape.tableRanks = habits.holdsTableWhole ? 1 : shape.tensor;
+    shape.outputRanks = shape.model.tied ? shape.tableRanks : shape.tensor;
     shape.sequenceShards = plan.parallel.sp.value ? shape.tensor : 1;
     shape.sharding = shardingKind(plan);
     const std::int64_t replicas = dataParallelSize(plan) * context;

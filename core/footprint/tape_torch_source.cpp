@@ -51,7 +51,8 @@ Tensor words(const TorchShape& shape, ModuleGraph& graph)
 {
     const bool isReduced = torchGradients(shape).kind == GradientRule::Kind::Reduce;
     Operation lookup{.kind = ResidualStream, .bytes = shape.streamBytes(), .reads = {}};
-    lookup.weight = shape.trainsEmbeddings && !isReduced ? shape.model.vocab / shape.tensor * shape.model.hidden : 0;
+    lookup.weight
+        = shape.trainsEmbeddings && !isReduced ? shape.model.vocab / shape.tableRanks * shape.model.hidden : 0;
     lookup.sharedWeight = shape.model.tied ? tiedWeight : sharedTable;
     const Tensor looked = graph.apply(std::move(lookup));
     if (shape.model.positions == 0) {

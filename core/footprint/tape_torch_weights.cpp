@@ -124,7 +124,7 @@ TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attends
 TorchWeights embeddingWeights(const TorchShape& shape)
 {
     TorchWeights weights;
-    weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.vocab / shape.tensor, shape.model.hidden});
+    weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.vocab / shape.tableRanks, shape.model.hidden});
     if (shape.model.positions > 0) {
         weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.positions, shape.model.hidden});
     }
@@ -141,7 +141,7 @@ TorchWeights headWeights(const TorchShape& shape)
         weights.tensors.push_back({TorchWeights::Kind::Table, shape.outputs(), shape.model.hidden});
     }
     if (shape.model.headBias) {
-        weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.vocab / shape.tensor});
+        weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.vocab / shape.outputRanks});
     }
     return weights;
 }

@@ -55,6 +55,8 @@ private slots:
     void keepsOfExperts();
     void keepsOfImages();
     void handsOnLigerGradients();
+    void splitsTensors_data();
+    void splitsTensors();
     void keepsAcross();
     void keepsDropoutMasks();
     void encoderDecoderParameters_data();
@@ -246,6 +248,38 @@ std::int64_t keptBytes(const ModelProgram& program, std::size_t piece)
 }
 
 } // namespace
+
+void TestTorchTapes::splitsTensors_data()
+{
+    QTest::addColumn<QByteArray>("profile");
+    QTest::addColumn<int>("tableRanks");
+    // transformers modeling_llama.py: no plan for the embedding; torchtune models/llama3/_parallelism.py: by rows.
+    QTest::newRow("transformers") << QByteArray("hf-sdpa") << 1;
+    QTest::newRow("torchtune") << QByteArray("torchtune") << 4;
+}
+
+/// Llama-3-8B over four ranks: matrices and output layer split, norms whole. The logits are gathered: Th 16-bit words
+/// of a quarter of the vocabulary, then of all of it.
+void TestTorchTapes::splitsTensors()
+{
+    QFETCH(QByteArray, profile);
+    QFETCH(int, tableRanks);
+    TrainingPlan plan = planOf(llama3, profile.constData());
+    plan.parallel.tp = Count(4);
+    plan.parallel.world = Count(4);
+    const ModelProgram program = programOf(plan);
+    constexpr std::int64_t h = 4096, table = 128256 * h;
+    const std::int64_t layer = (2 * h * h + 2 * h * 1024 + 3 * h * 14336) / 4 + 2 * h;
+    QCOMPARE(qint64{parameterCount(program, program.stages.front())},
+             qint64{table / tableRanks + table / 4 + 32 * layer + h});
+    std::vector<std::int64_t> logits;
+    for (const Tape::Event& event : program.pieces[2].tape.forward) {
+        if (event.kind == TensorKind::Logits && event.op == Tape::Op::Allocate) {
+            logits.push_back(event.bytes / tokens);
+        }
+    }
+    QCOMPARE(logits, (std::vector<std::int64_t>{2 * 128256 / 4, 2 * 128256, 4 * 128256}));
+}
 
 /// Of a micro-batch in Whisper (modeling_whisper.py): LayerNorm's input, output and two numbers a row, three times; q,
 /// k, v and result, a number a head; the same across with keys and values of 1500 frames; both sides of a GELU. The
@@ -455,10 +489,10 @@ void TestTorchTapes::refuses_data()
     QTest::addColumn<TrainingPlan>("plan");
     QTest::addColumn<QString>("sentence");
 
-    TrainingPlan plan = planOf(llama2, "hf-sdpa");
+    TrainingPlan plan = planOf(llama2, "litgpt");
     plan.parallel.tp = Count(2);
     plan.parallel.world = Count(2);
-    QTest::newRow("tensor parallelism") << plan << "the profile hf-sdpa does not describe tensor parallelism";
+    QTest::newRow("tensor parallelism") << plan << "the profile litgpt does not describe tensor parallelism";
     plan = planOf(llama2, "torchtune");
     plan.parallel.pp = Count(2);
     QTest::newRow("pipeline") << plan << "the profile torchtune does not describe pipeline parallelism";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/written_plan.h"
 #include "insight/fit.h"
+#include "insight/fit_knobs.h"
 #include "insight/rule.h"
 #include "plan/batch.h"
 
@@ -151,6 +152,25 @@ private slots:
             QCOMPARE(changed->batch.seq.value, plan.batch.seq.value);
             QVERIFY(proposal.stepTime.has_value());
         }
+    }
+
+    /// More of the layers than the share that is recomputed, up to all of them.
+    void raisesAShare()
+    {
+        const TrainingPlan plan = planOf(llama7b
+                                         + "batch.micro=1 recompute.enabled=true recompute.granularity=full "
+                                           "recompute.fraction=0.5");
+        std::vector<std::string> shares;
+        for (const FitKnob& knob : fitKnobs(plan, {})) {
+            for (const FitCandidate& candidate : knob.candidates) {
+                if (knob.id == "recompute") {
+                    QCOMPARE(candidate.primary.size(), std::size_t{1});
+                    QCOMPARE(candidate.primary.front().field, std::string("recompute.fraction"));
+                    shares.push_back(candidate.primary.front().value);
+                }
+            }
+        }
+        QCOMPARE(shares, (std::vector<std::string>{"0.75", "1"}));
     }
 
     void missesNoMicroBatch_data() { proposals_data(); }

@@ -127,6 +127,8 @@ const Choices rebuilt{
     {"model.rope=true", "model.rope=false", "parallel.cp=2"},
 };
 
+const Choices ranks{{"parallel.tp=2", "parallel.tp=4"}};
+
 const Choices pipelines{
     {"parallel.tp=1", "parallel.tp=2", "parallel.tp=2 parallel.sp=true"},
     {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2 parallel.schedule=interleaved",
@@ -192,6 +194,9 @@ void TestSweep::agrees_data()
     constexpr double usual = 0.01, ofManySmall = 0.03; // of a few MiB: an encoder's, a rank's parts
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "prime-rl", "litgpt"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch} << usual;
+    }
+    for (const char* profile : {"hf-sdpa", "torchtune"}) {
+        QTest::addRow("%s, over ranks", profile) << QList<Choices>{models, torch, ranks} << ofManySmall;
     }
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
         QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves} << ofManySmall;
