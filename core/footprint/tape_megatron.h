@@ -32,6 +32,8 @@ public:
     void writeLayer(Piece& piece, LayerKind kind) const;
     /// Of a language model: attention of any kind, a dense MLP or experts.
     void writeDecoderLayer(Piece& piece, bool hasExperts) const;
+    /// Of a hybrid: a mixer, an MLP or experts, or both.
+    void writeHybridLayer(Piece& piece, headroom::LayerKind kind) const;
     /// T5's norm between encoder and decoder.
     void writeEncoderNorm(Piece& piece) const;
     /// Final norm, output layer and loss. `hasOwnWeight`: not tied, or tied to a copy on another stage.

@@ -71,19 +71,25 @@ MegatronModules::Tensor MegatronDenseBlock::branch(const Tensor& input)
 MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
 {
     const std::int64_t queries = m_shape.heads * m_shape.headDim, keys = m_shape.groups * m_shape.headDim;
+    const bool isGated = m_shape.hybrid.hasAttentionGate;
     Tensor packed = columnParallel(input,
-                                   {m_shape.tokens(), m_shape.hidden, queries + 2 * keys, Qkv, true, true,
-                                    Adapters::Query | Adapters::Key | Adapters::Value});
+                                   {m_shape.tokens(), m_shape.hidden, (isGated ? 2 : 1) * queries + 2 * keys, Qkv, true,
+                                    true, Adapters::Query | Adapters::Key | Adapters::Value});
     Tensors qkv;
     prepare(packed, qkv);
     const bool isPacked = qkv.empty();
     if (isPacked) {
         qkv.assign(3, packed);
     }
+    const std::int64_t gateBytes = m_shape.tokens() * queries * m_shape.element;
+    const Tensor gate = isGated ? recorder.run({packed}, ContextCopy, gateBytes, {}, TapeRecorder::passed()) : Tensor{};
     packed = {};
-    const Tensor context
+    Tensor context
         = attend(qkv[0], qkv[1], qkv[2], {m_shape.heads, m_shape.groups, m_shape.headDim, m_shape.headDim, isPacked});
     qkv.clear();
+    if (isGated) { // transformer/attention.py, _apply_output_gate
+        context = recorder.run({context, gate}, ContextCopy, gateBytes, {context.storage, gate.storage});
+    }
     return rowParallel(context,
                        {m_shape.tokens(), queries, m_shape.hidden, PartialOutput, false, true, Adapters::Output});
 }

@@ -2,6 +2,7 @@
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_megatron_attention.h"
 #include "footprint/tape_megatron_blocks.h"
+#include "footprint/tape_megatron_mixers.h"
 #include "footprint/tape_megatron_mlp.h"
 #include "footprint/tape_megatron_parameters.h"
 
@@ -17,7 +18,8 @@ std::unique_ptr<RecordedBlock> recordedAttention(MegatronOps& ops)
     if (ops.shape.latentAttention.isPresent()) {
         return std::make_unique<MegatronLatentAttention>(ops);
     }
-    if ((ops.shape.context > 1 && !ops.shape.isKwai) || ops.shape.adapters.rank > 0) {
+    if ((ops.shape.context > 1 && !ops.shape.isKwai) || ops.shape.adapters.rank > 0
+        || ops.shape.hybrid.hasAttentionGate) {
         return std::make_unique<MegatronContextAttention>(ops);
     }
     return nullptr;
@@ -111,6 +113,59 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
     if (c.adapters.rank > 0) {
         takeAdapters(piece, c, hasExperts);
     }
+}
+
+void MegatronTapes::writeHybridLayer(Piece& piece, headroom::LayerKind kind) const
+{
+    const RankShape& c = m_shape;
+    MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(c.sequence);
+    // Usual attention and a dense MLP are written as elsewhere, everything else is recorded.
+    std::unique_ptr<RecordedBlock> mixer
+        = kind.mixer == Mixer::Attention ? recordedAttention(ops) : recordedMixer(kind.mixer, ops);
+    MegatronAttention attention(ops, c.sequence, c.sequence, MegatronAttention::Mask::Causal, false);
+    MegatronMlp dense(ops, c.sequence);
+    std::unique_ptr<RecordedBlock> experts;
+    if (kind.feedForward == FeedForward::Experts) {
+        experts = std::make_unique<MegatronExperts>(ops);
+    }
+    const bool hasBoth = kind.halves() == 2;
+    Tape::Slot stream = Tape::input;
+    if (kind.mixer != Mixer::None) {
+        stream = mixer ? mixer->forward(stream) : attention.forward();
+    }
+    const Tape::Slot between = hasBoth ? stream : Tape::none;
+    if (kind.feedForward != FeedForward::None) {
+        stream = experts ? experts->forward(stream) : dense.forward();
+    }
+    ops.writer.beginBackward(stream);
+    if (experts) {
+        experts->backward();
+    } else if (kind.feedForward == FeedForward::Mlp) {
+        dense.backward();
+    }
+    ops.writer.free(between);
+    if (mixer) {
+        mixer->backward();
+    } else if (kind.mixer == Mixer::Attention) {
+        attention.backward();
+    }
+    ops.writer.free(Tape::input);
+    if (ops.delays()) {
+        ops.writer.beginWeights();
+        if (experts) {
+            experts->writeDelayedGradients();
+        }
+        ops.writeDelayedGradients();
+        if (mixer) {
+            mixer->writeDelayedGradients();
+        }
+    }
+    piece.parameters.clear();
+    piece.expertParameters.clear();
+    piece.matrices.clear();
+    piece.expertMatrices.clear();
+    addHybridLayer(piece, c, kind);
 }
 
 } // namespace headroom

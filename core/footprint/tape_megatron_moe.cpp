@@ -24,6 +24,10 @@ MegatronModules::Tensor MegatronExperts::mixture(const Tensor& normed)
         const auto sharing
             = [this](const Tensors& inputs) { return Tensors{mlp(inputs.front(), m_shape.experts.sharedFfn)}; };
         shared = m_shape.experts.recomputesShared ? recorder.checkpoint(sharing, {normed}) : sharing({normed}).front();
+        if (m_shape.hybrid.hasSharedGate) { // transformer/moe/shared_experts.py: a sigmoid of one value a token
+            const Storage score = recorder.allocate(RouterScores, local * m_shape.element);
+            shared = recorder.run({shared}, PartialOutput, shared.bytes, {shared.storage, score});
+        }
     }
     const Routing routing = route(normed);
     const bool hasLatent = m_shape.experts.latent > 0;

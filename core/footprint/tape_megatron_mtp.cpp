@@ -2,7 +2,7 @@
 // Megatron's head with multi-token prediction (transformer/multi_token_prediction.py, models/gpt/gpt_model.py;
 // theory_moe_cp.md section 6).
 #include "footprint/tape_megatron.h"
-#include "footprint/tape_megatron_blocks.h"
+#include "footprint/tape_megatron_mixers.h"
 #include "footprint/tape_megatron_parameters.h"
 
 #include <memory>
@@ -23,6 +23,8 @@ public:
         , m_experts(ops, recorder)
         , m_latent(ops, recorder)
         , m_attention(ops, recorder)
+        , m_stateSpace(ops, recorder)
+        , m_deltaNet(ops, recorder)
     {
     }
 
@@ -34,6 +36,7 @@ private:
     Tensor embedding();
     Tensor predict(const Tensor& states);
     Tensor layer(const Tensor& stream);
+    Tensor hybridLayers(Tensor stream);
     Tensor loss(const Tensor& states, Tensor& logits);
     Storage softmaxOf(const Tensor& logits);
 
@@ -41,6 +44,8 @@ private:
     MegatronExperts m_experts;
     MegatronLatentAttention m_latent;
     MegatronContextAttention m_attention;
+    MegatronStateSpace m_stateSpace;
+    MegatronDeltaNet m_deltaNet;
     int m_loss = -1;
 };
 
@@ -79,6 +84,8 @@ void PredictingHead::writeWeights()
     m_dense.writeDelayedGradients();
     m_latent.writeDelayedGradients();
     m_attention.writeDelayedGradients();
+    m_stateSpace.writeDelayedGradients();
+    m_deltaNet.writeDelayedGradients();
 }
 
 /// The words one place further on, as the embedding of the model looks them up.
@@ -123,8 +130,25 @@ MegatronModules::Tensor PredictingHead::predict(const Tensor& states)
     return norm(stream, m_shape.hidden);
 }
 
+MegatronModules::Tensor PredictingHead::hybridLayers(Tensor stream)
+{
+    for (const LayerKind kind : m_shape.hybrid.predictor) {
+        stream = kind.mixer == Mixer::Attention ? m_attention.addTo(stream)
+            : kind.mixer == Mixer::Mamba2       ? m_stateSpace.addTo(stream)
+            : kind.mixer == Mixer::DeltaNet     ? m_deltaNet.addTo(stream)
+                                                : stream;
+        stream = kind.feedForward == FeedForward::Experts ? m_experts.addTo(stream)
+            : kind.feedForward == FeedForward::Mlp        ? m_dense.addTo(stream)
+                                                          : stream;
+    }
+    return stream;
+}
+
 MegatronModules::Tensor PredictingHead::layer(const Tensor& stream)
 {
+    if (!m_shape.hybrid.predictor.empty()) {
+        return hybridLayers(stream);
+    }
     const Tensor attended = m_shape.latentAttention.isPresent() ? m_latent.addTo(stream) : m_attention.addTo(stream);
     return m_shape.experts.hasLayer(m_shape.layers - 1) ? m_experts.addTo(attended) : m_dense.addTo(attended);
 }
@@ -202,12 +226,18 @@ void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool ha
 
     piece.parameters.clear();
     piece.expertParameters.clear();
-    for (std::int64_t depth = 0; depth < c.predictors; ++depth) {
+    const std::int64_t depths = c.hybrid.repeatsPredictor ? 1 : c.predictors;
+    for (std::int64_t depth = 0; depth < depths; ++depth) {
         for (int norm = 0; norm < 3; ++norm) {
             addNorm(piece, c, c.hidden);
         }
         addMatrix(piece, c.hidden / c.tensor, 2 * c.hidden);
-        addDecoderLayer(piece, c, c.experts.hasLayer(c.layers - 1));
+        for (const headroom::LayerKind kind : c.hybrid.predictor) {
+            addHybridLayer(piece, c, kind);
+        }
+        if (c.hybrid.predictor.empty()) {
+            addDecoderLayer(piece, c, c.experts.hasLayer(c.layers - 1));
+        }
     }
     addHead(piece, c, hasOwnWeight);
     if (hasOwnWords) {

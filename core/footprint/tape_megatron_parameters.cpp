@@ -21,7 +21,8 @@ void addNorm(Piece& piece, const RankShape& c, std::int64_t width)
 void addAttention(Piece& piece, const RankShape& c, bool isCross)
 {
     const std::int64_t width = c.heads * c.headDim;
-    const std::int64_t queryRows = isCross ? width : (c.heads + 2 * c.groups) * c.headDim;
+    const std::int64_t gate = c.hybrid.hasAttentionGate && !isCross ? width : 0;
+    const std::int64_t queryRows = isCross ? width : gate + (c.heads + 2 * c.groups) * c.headDim;
     addMatrix(piece, c.hidden, width);
     if (c.hasAttentionOutputBias) {
         piece.parameters.push_back(c.hidden);
@@ -89,6 +90,9 @@ void addExperts(Piece& piece, const RankShape& c)
     if (experts.sharedFfn > 0) {
         addMatrix(piece, c.gates * experts.sharedFfn, c.hidden);
         addMatrix(piece, c.hidden, experts.sharedFfn);
+        if (c.hybrid.hasSharedGate) {
+            addMatrix(piece, 1, c.hidden);
+        }
     }
     auto& routed = experts.hasOwnBuffers ? piece.expertParameters : piece.parameters;
     auto& matrices = experts.hasOwnBuffers ? piece.expertMatrices : piece.matrices;
@@ -167,6 +171,43 @@ void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts)
     for (std::int64_t i = 0; i < experts.local; ++i) {
         addMlpOf(experts.hasOwnBuffers ? piece.expertParameters : piece.parameters,
                  experts.latent > 0 ? experts.latent : c.hidden, experts.ffn);
+    }
+}
+
+/// megatron/core/ssm/mamba_mixer.py and gated_delta_net.py: projection in, convolution, one vector of heads each, the
+/// norm behind the scan, projection out.
+static void addLinearMixer(Piece& piece, const RankShape& c, Mixer kind)
+{
+    const LinearMixer& mixer = c.hybrid.mixer;
+    addMatrix(piece, mixer.projected(kind), c.hidden);
+    piece.parameters.push_back(mixer.convolved(kind) * mixer.conv);
+    if (mixer.hasConvBias) {
+        piece.parameters.push_back(mixer.convolved(kind));
+    }
+    for (int vector = 0; vector < (kind == Mixer::Mamba2 ? 3 : 2); ++vector) {
+        piece.parameters.push_back(mixer.heads);
+    }
+    piece.parameters.push_back(kind == Mixer::Mamba2 ? mixer.values() : mixer.headDim);
+    addMatrix(piece, c.hidden, mixer.values());
+}
+
+void addHybridLayer(Piece& piece, const RankShape& c, LayerKind kind)
+{
+    if (kind.mixer != Mixer::None) {
+        addNorm(piece, c, c.hidden);
+        if (kind.mixer == Mixer::Attention) {
+            addAttention(piece, c, false);
+        } else {
+            addLinearMixer(piece, c, kind.mixer);
+        }
+    }
+    if (kind.feedForward != FeedForward::None) {
+        addNorm(piece, c, c.hidden);
+        if (kind.feedForward == FeedForward::Experts) {
+            addExperts(piece, c);
+        } else {
+            addMlp(piece, c);
+        }
     }
 }
 

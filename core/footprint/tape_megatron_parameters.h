@@ -15,6 +15,8 @@ void addMlp(Piece& piece, const RankShape& c);
 void addExperts(Piece& piece, const RankShape& c);
 /// One decoder layer: attention of any kind, experts or a dense MLP.
 void addDecoderLayer(Piece& piece, const RankShape& shape, bool hasExperts);
+/// A layer of a hybrid.
+void addHybridLayer(Piece& piece, const RankShape& c, LayerKind kind);
 /// What is there so far is frozen; the adapters beside it are trained (mcore-bridge 1.6, tuners/lora.py): the half at
 /// the split width of a linear layer is split with it, the other one whole on every rank. Expert ones are an expert's.
 void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts);

@@ -142,12 +142,15 @@ private:
             m_encoder.feed(words);
         }
         tapes.writeEmbedding(pieces[EmbeddingPiece], words);
-        if (m_shape.family == ModelFamily::Decoder) {
+        if (m_shape.hybrid.isPresent()) {
+            pieces[LayerPiece] = {};
+            writeKinds(tapes);
+        } else if (m_shape.family == ModelFamily::Decoder) {
             tapes.writeDecoderLayer(pieces[LayerPiece], false);
         } else {
             tapes.writeLayer(pieces[LayerPiece], MegatronTapes::LayerKind::Encoder);
         }
-        if (m_shape.experts.isPresent()) {
+        if (m_shape.experts.isPresent() && !m_shape.hybrid.isPresent()) {
             tapes.writeDecoderLayer(pieces[ExpertLayerPiece], true);
         }
         if (isT5) {
@@ -165,6 +168,22 @@ private:
         }
         for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), EncoderPieces); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen && pieces[i].frozenParameters.empty();
+        }
+    }
+
+    /// A piece for every kind of layer of a hybrid, behind all others.
+    void writeKinds(const MegatronTapes& tapes)
+    {
+        if (m_shape.experts.isPresent()) {
+            m_program.pieces[ExpertLayerPiece] = {};
+        }
+        m_firstKind = m_program.pieces.size();
+        for (const LayerKind kind : m_shape.hybrid.layers) {
+            if (std::find(m_kinds.begin(), m_kinds.end(), kind) == m_kinds.end()) {
+                m_kinds.push_back(kind);
+                m_program.pieces.emplace_back();
+                tapes.writeHybridLayer(m_program.pieces.back(), kind);
+            }
         }
     }
 
@@ -213,6 +232,15 @@ private:
             piece.tape.inputBackwardNeeds = piece.tape.backwardNeeds;
         }
         Piece split;
+        for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+            tapes.writeHybridLayer(split, m_kinds[i]);
+            pieces[m_firstKind + i].tape.takeSplitBackward(split.tape);
+        }
+        if (!m_kinds.empty()) {
+            writeHead(tapes, split);
+            pieces[HeadPiece].tape.takeSplitBackward(split.tape);
+            return;
+        }
         if (m_shape.family == ModelFamily::Decoder) {
             tapes.writeDecoderLayer(split, false);
         } else {
@@ -274,6 +302,10 @@ private:
     void addDecoderLayers(std::int64_t own, std::size_t index, Chunk& chunk) const
     {
         const std::int64_t count = m_layers.layers(own, index);
+        if (!m_kinds.empty()) {
+            addKinds(m_layers.first(own, index), count, chunk);
+            return;
+        }
         if (!m_shape.experts.isPresent()) {
             addLayers(m_shape, LayerPiece, count, chunk, m_shape.checkpointedOf(count));
             return;
@@ -291,11 +323,30 @@ private:
         }
     }
 
+    void addKinds(std::int64_t first, std::int64_t count, Chunk& chunk) const
+    {
+        const auto kindOf = [this, first](std::int64_t layer) {
+            return m_shape.hybrid.layers[static_cast<std::size_t>(first + layer)];
+        };
+        for (std::int64_t done = 0; done < count;) {
+            std::int64_t end = done + 1;
+            while (end < count && kindOf(end) == kindOf(done)) {
+                ++end;
+            }
+            const auto kind = std::find(m_kinds.begin(), m_kinds.end(), kindOf(done)) - m_kinds.begin();
+            addLayers(m_shape, static_cast<std::uint16_t>(m_firstKind + static_cast<std::size_t>(kind)), end - done,
+                      chunk, m_shape.checkpointedOf(count), done);
+            done = end;
+        }
+    }
+
     const TrainingPlan& m_plan;
     ModelProgram& m_program;
     const RankShape& m_shape;
     EncoderTapes m_encoder;
     ChunkLayers m_layers;
+    std::vector<LayerKind> m_kinds; ///< of a hybrid; their pieces stand behind the others
+    std::size_t m_firstKind = 0;
     std::uint16_t m_vocabulary = 0; ///< the piece of a stage's share of the vocabulary; 0: none
 };
 

@@ -6,7 +6,6 @@
 #include "footprint/state.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
-#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -354,8 +353,6 @@ Result<void> checkKnown(const TrainingPlan& plan)
                         && (model.mtpLayers.value > 0 || plan.parallel.vocabSplit.isKnown()
                             || model.family.value == "bert" || model.family.value == "t5"),
                     "a classifier on this model"},
-          std::pair{isHybrid(plan), "hybrid layer patterns"},
-          std::pair{model.attnGate.value || plan.moe.sharedGate.value, "gated attention or experts"},
           std::pair{model.parallelBlock.value, "attention and MLP side by side"},
           std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
                     "encoder-decoder models over several pipeline stages"},
@@ -461,7 +458,10 @@ Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
     shape.isFrozen = !trainableOf(plan).language;
     shape.adapters = adaptersOf(plan);
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
-    return readSpecialLayers(plan, shape);
+    if (auto special = readSpecialLayers(plan, shape); !special) {
+        return special;
+    }
+    return readHybrid(plan, shape);
 }
 
 } // namespace headroom

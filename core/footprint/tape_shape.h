@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/parameters.h"
+#include "footprint/tape_shape_hybrid.h"
 #include "footprint/tape_shape_moe.h"
 #include "footprint/tape_shape_offload.h"
 #include "plan/training_plan.h"
@@ -95,6 +96,7 @@ struct RankShape
     ExpertShape experts;
     LatentShape latentAttention;
     ContextShape contextShape;
+    HybridShape hybrid;
 
     [[nodiscard]] bool hasAdapter(unsigned targets) const
     {

@@ -55,6 +55,8 @@ enum class TensorKind : std::uint8_t {
     LatentQkv, ///< q, k and v made from attention latents
     ContextQkv, ///< q, k and v as context parallelism wants them
     RingBuffers,
+    MixerProjection, ///< of a state space or a delta net, and copies in its layout
+    ScanOutput,
     HeadStates,
     Logits,
     LogitsSoftmax,
@@ -63,6 +65,7 @@ enum class TensorKind : std::uint8_t {
     AttentionScores,
     ScoresGradient,
     AttentionWorkspace,
+    ScanWorkspace, ///< of a state space or a delta net
     PartialContexts, ///< of one step around the ring
     ExpertOutput,
     UnsortedTokens,
