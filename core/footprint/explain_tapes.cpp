@@ -48,6 +48,13 @@ Text pieceName(const Tape& tape, std::int64_t count)
     if (holds(tape, TensorKind::RouterScores, TensorKind::RoutedProbabilities)) {
         return Text{HEADROOM_TR("core", "%1 layers with experts"), {number}};
     }
+    if (holds(tape, TensorKind::MixerProjection, TensorKind::ScanOutput)) {
+        return Text{HEADROOM_TR("core", "%1 layers with a state space or delta net"), {number}};
+    }
+    if (!holds(tape, TensorKind::Qkv, TensorKind::Context)
+        && holds(tape, TensorKind::Fc1Output, TensorKind::Fc1Output)) {
+        return Text{HEADROOM_TR("core", "%1 MLP layers"), {number}};
+    }
     if (holds(tape, TensorKind::Qkv, TensorKind::Context)) {
         return Text{HEADROOM_TR("core", "%1 layers"), {number}};
     }

@@ -2,9 +2,13 @@
 #include "footprint/plans.h"
 
 #include "footprint/estimate.h"
+#include "footprint/explain_tapes.h"
+#include "footprint/programs.h"
 #include "footprint/working.h"
 
 #include <QtTest>
+
+#include <map>
 
 using namespace headroom;
 using namespace headroom::test;
@@ -22,6 +26,14 @@ private slots:
     void bytesOfALayer();
     void stagesAddUp_data();
     void stagesAddUp();
+    void tapesKeep_data();
+    void tapesKeep();
+    void scanBackwardPeaks();
+    void tapesCountParameters_data();
+    void tapesCountParameters();
+    void refusals_data();
+    void refusals();
+    void namesItsLayers();
 };
 
 namespace {
@@ -179,6 +191,168 @@ void HybridTest::stagesAddUp()
     }
     QCOMPARE(parameters, qint64{footprint.modelParameters});
     QCOMPARE(activations, expected);
+}
+
+namespace {
+
+/// The only layer of a model with one kind of layer.
+const Tape& layerOf(const ModelProgram& program)
+{
+    return program.pieces[program.stages.front().chunks.front().runs.at(1).piece].tape;
+}
+
+TrainingPlan megatron(TrainingPlan plan, FieldTexts more = {})
+{
+    return planOf(more,
+                  planOf({{"implementation.profile", "megatron-te"},
+                          {"precision.recipe", "megatron-bf16"},
+                          {"hardware.compute_capability", "9"},
+                          {"model.rope", "false"}},
+                         std::move(plan)));
+}
+
+} // namespace
+
+void HybridTest::tapesKeep_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("bytes");
+    // mamba_ssm and megatron/core/ssm: the norm's result and statistics; the projection, batch first; the scan's result
+    // before its gate, and behind it sequence first; the gated norm's statistics of 8 groups and result.
+    const qint64 mamba = 2 * 1024 + 4 + 2 * 6176 + 2 * 2048 + 2 * 2048 + 4 * 8 + 2 * 2048;
+    QTest::newRow("a state space") << megatron(mambaHybrid("M", "1", {{"batch.micro", "2"}})) << 2 * 1024 * mamba;
+    // One sample a micro-batch needs no copies, so what stays is the same.
+    QTest::newRow("one sample") << megatron(mambaHybrid("M", "1")) << 1024 * mamba;
+    const qint64 half = 2 * 1024 + 4 + 2 * 3088 + 2 * 1024 + 2 * 1024 + 4 * 4 + 2 * 1024;
+    QTest::newRow("half of it") << megatron(mambaHybrid("M", "1", {{"parallel.tp", "2"}})) << 1024 * half;
+    // A quarter of the sequence, all heads; the scan sees all of it and a quarter of the heads.
+    QTest::newRow("on four ranks") << megatron(mambaHybrid("M", "1", {{"parallel.cp", "4"}})) << 256 * mamba;
+    QTest::newRow("an MLP") << megatron(mambaHybrid("-", "1")) << qint64{1024} * (2 * 1024 + 4 + 2 * 2 * 4096);
+    // What the convolution reads; q and k normalised with their statistics and repeated, v, the gate; decay and beta;
+    // inverted triangles of 64; the rule's result, the gated norm's statistics and result.
+    const qint64 delta = 2 * 2048 + 4 + 2 * 8192 + 2 * (2 * 2048 + 4 * 16 + 2 * 4096) + 2 * 4096 + 2 * 4096
+        + 32 * (3 * 4 + 2) + 2 * 64 * 32 + 2 * 4096 + 4 * 32 + 2 * 4096;
+    const TrainingPlan alone = deltaHybrid({{"model.layers", "1"}, {"model.layer_pattern", "G"}});
+    QTest::newRow("a delta net") << megatron(alone) << 1024 * delta;
+}
+
+void HybridTest::tapesKeep()
+{
+    QFETCH(TrainingPlan, plan);
+    const ModelProgram program = programOf(plan);
+    qint64 kept = 0;
+    for (const Tape::Event& saved : layerOf(program).saved) {
+        kept += saved.bytes;
+    }
+    QTEST(kept, "bytes");
+}
+
+/// Two samples of 1024 tokens are 16 chunks of 128. When the gradients of the products of B and C are summed, alive are
+/// x, B and C and their gradients, two bytes each of 4096 channels; the copied time steps of 32 heads, and in fp32 the
+/// steps, their sums, the gradients of both and one more; the products of 8 groups and their gradients twice; the last
+/// states; the gradient behind the gate; states and their gradients in two bytes; gradients of B and C in fp32.
+void HybridTest::scanBackwardPeaks()
+{
+    const ModelProgram program = programOf(megatron(mambaHybrid("M", "1", {{"batch.micro", "2"}})));
+    const qint64 tokens = 2048, chunks = 16;
+    const qint64 states = chunks * 2048 * 128, scores = 4 * chunks * 8 * 128 * 128, steps = 4 * tokens * 32;
+    const qint64 expected = 2 * (2 * tokens * 4096) + 2 * tokens * 32 + 2 * steps + 3 * scores + 4 * states / 8
+        + 2 * tokens * 2048 + 2 * (2 * states) + steps + 2 * (4 * tokens * 8 * 128 + steps);
+    qint64 alive = 0, most = 0;
+    std::map<Tape::Slot, qint64> sizes;
+    for (const Tape::Event& event : layerOf(program).backward) {
+        if (event.op == Tape::Op::Allocate && event.kind == TensorKind::ScanWorkspace) {
+            sizes[event.slot] = event.bytes;
+            alive += event.bytes;
+        } else if (event.op == Tape::Op::Free && sizes.contains(event.slot)) {
+            alive -= sizes[event.slot];
+        }
+        most = std::max(most, alive);
+    }
+    QCOMPARE(most, expected);
+    QCOMPARE(alive, 0);
+}
+
+void HybridTest::tapesCountParameters_data()
+{
+    stagesAddUp_data();
+    QTest::newRow("experts") << mambaHybrid("ME*EM-", "6",
+                                            {{"parallel.pp", "2"},
+                                             {"model.tied_embeddings", "false"},
+                                             {"moe.experts", "8"},
+                                             {"moe.topk", "2"},
+                                             {"moe.ffn", "512"},
+                                             {"moe.shared_ffn", "1024"}})
+                             << 2;
+    QTest::newRow("predictions") << mambaHybrid("M-M*/*-/*-", "4",
+                                                {{"model.tied_embeddings", "false"}, {"model.mtp_layers", "2"}})
+                                 << 1;
+    QTest::newRow("one layer for all predictions") << mambaHybrid(
+        "M-M*/*-/*-", "4",
+        {{"model.tied_embeddings", "false"}, {"model.mtp_layers", "2"}, {"model.repeated_predictor", "true"}})
+                                                   << 1;
+}
+
+/// The tapes' parameter tensors are the recipe's weights.
+void HybridTest::tapesCountParameters()
+{
+    QFETCH(TrainingPlan, plan);
+    const ModelProgram program = programOf(megatron(plan));
+    Footprint footprint;
+    QVERIFY(estimate(megatron(plan), {}, footprint));
+    for (std::size_t i = 0; i < program.stages.size(); ++i) {
+        QCOMPARE(qint64{parameterCount(program, program.stages[i])}, qint64{footprint.stages[i].parameters});
+    }
+}
+
+void HybridTest::refusals_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("Mamba") << megatron(mambaHybrid("M", "1", {{"mixer.kind", "mamba"}})) << "";
+    QTest::newRow("the first Mamba") << megatron(deltaHybrid({{"mixer.kind", "mamba"}})) << "first Mamba";
+    QTest::newRow("groups") << megatron(mambaHybrid("M", "1", {{"mixer.groups", "1"}, {"parallel.tp", "2"}}))
+                            << "mixer.groups (1) cannot be split over 2 ranks";
+    QTest::newRow("heads over context ranks")
+        << megatron(mambaHybrid("M", "1", {{"mixer.heads", "8"}, {"mixer.head_dim", "256"}, {"parallel.cp", "16"}}))
+        << "mixer.heads (8) cannot be split over 16 ranks";
+    QTest::newRow("Megatron's own layers")
+        << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "megatron-local"}})
+        << "outside Transformer Engine";
+    QTest::newRow("transformers") << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "hf-sdpa"}})
+                                  << "does not describe";
+    QTest::newRow("beyond any machine") << megatron(mambaHybrid(
+        "M", "1", {{"mixer.heads", "1000000"}, {"mixer.head_dim", "1000000"}, {"mixer.state_dim", "1000000"}}))
+                                        << "beyond what any machine holds";
+}
+
+void HybridTest::refusals()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(QString, sentence);
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    QCOMPARE(bool{built}, sentence.isEmpty());
+    QVERIFY2(sentence.isEmpty() || QString::fromStdString(built.error().english()).contains(sentence),
+             built ? "" : built.error().english().c_str());
+}
+
+/// The working names what a stage has.
+void HybridTest::namesItsLayers()
+{
+    const TrainingPlan plan = megatron(mambaHybrid("MM*---", "6"));
+    Footprint footprint;
+    QVERIFY(estimateInstantly(plan, {}, footprint));
+    QVERIFY(!footprint.notExact);
+    QStringList names;
+    for (const Term& term : explainTapes(plan, footprint.stages.front())) {
+        for (const Term& part : term.parts) {
+            names += QString::fromStdString(part.name.english());
+        }
+    }
+    for (const char* name : {"2 layers with a state space or delta net", "1 layers", "3 MLP layers"}) {
+        QVERIFY2(names.contains(name), qPrintable(names.join('\n')));
+    }
 }
 
 QTEST_APPLESS_MAIN(HybridTest)

@@ -158,6 +158,25 @@ const Choices placedEncoders{
     trainedParts,
 };
 
+const Choices hybrids{
+    {"model.layers=24 model.layer_pattern=M-M-M*-M-M-M-M*-M-M-M-M- model.hidden=4096 model.ffn=21504 model.heads=32 "
+     "model.kv_heads=8 model.vocab=131072 mixer.heads=128",
+     "model.layers=16 model.layer_pattern=MEME*EMEMEMEM*ME model.hidden=2688 model.ffn=1856 model.heads=32 "
+     "model.kv_heads=2 model.head_dim=128 model.vocab=131072 mixer.heads=64 moe.experts=16 moe.topk=6 moe.ffn=1856 "
+     "moe.shared_ffn=3712 moe.grouped_gemm=true moe.dispatcher=alltoall",
+     "model.layers=12 mixer.kind=mamba2 mixer.attention_layers=5,9 model.hidden=4096 model.ffn=14336 model.heads=32 "
+     "model.kv_heads=8 model.vocab=128256 mixer.heads=128 mixer.groups=4 mixer.chunk=256",
+     "model.layers=12 mixer.kind=gated_delta_net mixer.attention_every=4 model.hidden=2048 model.ffn=5120 "
+     "model.heads=16 model.kv_heads=4 model.head_dim=256 model.attn_gate=true model.qk_norm=true model.vocab=151936 "
+     "mixer.heads=32 mixer.head_dim=128 mixer.key_heads=16 mixer.key_dim=128 moe.experts=32 moe.topk=8 moe.ffn=512 "
+     "moe.shared_ffn=512 moe.shared_gate=true moe.grouped_gemm=true moe.dispatcher=alltoall"},
+    {"batch.micro=1", "batch.micro=2", "batch.micro=3"},
+    {"batch.seq=2048", "batch.seq=4096", "batch.seq=8192"},
+    {"batch.accum=1", "batch.accum=2", "batch.accum=5", "batch.accum=16"},
+    {"model.tied_embeddings=true", "model.tied_embeddings=false"},
+    {"parallel.cp=1", "parallel.cp=2", "mixer.conv=4"},
+};
+
 QByteArray draw(const Choices& choices, std::mt19937& random)
 {
     QByteArray settings;
@@ -212,6 +231,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;
         QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded} << usual;
     }
+    QTest::newRow("megatron-te, hybrids") << QList<Choices>{hybrids, megatron} << ofManySmall;
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
     QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits} << usual;
     QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed} << usual;
