@@ -37,6 +37,7 @@ struct TorchShape
     bool hasExplicitScores = false, rotates = true;
     bool trainsImages = false; ///< gradients reach the features of images
     bool reshards = true; ///< gathered weights are dropped after the forward
+    bool returnsLogits = false; ///< in fp32, beside the log-probabilities taken of them, until the loss is there
     ReferenceModel reference = ReferenceModel::None; ///< whose forward follows the trained model's
     LossPath loss = LossPath::Upcast;
     bool isLossCompiled = false;

@@ -27,11 +27,14 @@ public:
     {
         switch (m_shape.loss) {
         case LossPath::Upcast: {
-            const Tensor made = logits(states);
+            const Tensor made = m_shape.returnsLogits ? product(states) : logits(states);
             const Tensor wide
                 = m_shape.compute == 4 ? made : m_graph.apply({.kind = Logits, .bytes = m_logits * 4, .reads = {made}});
             if (m_shape.habits.keepsUpcastLogits) {
                 m_graph.hold(wide);
+            }
+            if (m_shape.returnsLogits) {
+                m_graph.keepThroughForward(wide);
             }
             return crossEntropy(wide, 4);
         }

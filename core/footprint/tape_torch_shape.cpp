@@ -337,6 +337,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.sequences = sequencesPerMicroBatch(plan);
     shape.tokens = shape.sequences * layerSequence(plan) / context;
     shape.reference = referenceModel(plan);
+    shape.returnsLogits = takesLogProbabilities(plan);
     shape.keys = layerSequence(plan);
     if (shape.model.hasEncoder()) {
         shape.memoryTokens = shape.sequences * plan.batch.seq.value / context;

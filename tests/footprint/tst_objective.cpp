@@ -189,6 +189,10 @@ void ObjectiveTest::referenceRunsBesideLogProbabilities()
     const std::int64_t logits = 2 * sequence * vocab;
     QVERIFY(alone >= 4 * logits && alone < 4 * logits + 8 * 2 * sequence * h);
     QVERIFY(compared - alone >= logits && compared - alone <= logits + 2 * sequence * 16);
+    // LLaMA-Factory's trainer has fp32 logits and log-softmax of both models at once, 8 bytes each.
+    const TrainingPlan upcast = planOf({{"framework", "llama-factory"}, {"objective.reference", "separate"}}, plan);
+    const std::int64_t both = headPeak(programOf(upcast));
+    QVERIFY(both >= 16 * logits && both < 16 * logits + 8 * 2 * sequence * h);
 }
 
 /// Every rank holds the classifier whole, and there are no logits over the vocabulary.
