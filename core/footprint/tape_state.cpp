@@ -71,61 +71,6 @@ std::int64_t paddedEnd(const RankShape& shape, std::int64_t elements, ParameterG
     return roundUp(elements, std::lcm(std::max<std::int64_t>(replicasOf(shape, group), 1), std::int64_t{128}));
 }
 
-/// Of the parameters that are no experts.
-ParameterGroup ownGroup(const Piece& piece)
-{
-    return piece.isOnEveryStage ? ParameterGroup::Encoder : ParameterGroup::Dense;
-}
-
-/// The trained ones.
-const std::vector<std::int64_t>& tensorsOf(const Piece& piece, ParameterGroup group)
-{
-    static const std::vector<std::int64_t> none;
-    if (piece.isFrozen || (group != ParameterGroup::Experts && group != ownGroup(piece))) {
-        return none;
-    }
-    return group == ParameterGroup::Experts ? piece.expertParameters : piece.parameters;
-}
-
-const std::vector<Piece::Matrix>& matricesOf(const Piece& piece, ParameterGroup group)
-{
-    static const std::vector<Piece::Matrix> none;
-    if (piece.isFrozen || (group != ParameterGroup::Experts && group != ownGroup(piece))) {
-        return none;
-    }
-    return group == ParameterGroup::Experts ? piece.expertMatrices : piece.matrices;
-}
-
-bool isMatrix(const Piece& piece, ParameterGroup group, std::size_t tensor)
-{
-    const auto& matrices = matricesOf(piece, group);
-    return std::any_of(matrices.begin(), matrices.end(),
-                       [tensor](const Piece::Matrix& matrix) { return matrix.tensor == tensor; });
-}
-
-template <class Visitor> void forEachRun(const ModelProgram& program, const StageProgram& stage, const Visitor& visit)
-{
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            visit(program.pieces[run.piece], run.count);
-        }
-    }
-}
-
-/// Which of the group's tensors, in the order of construction, are matrices.
-std::vector<bool> matrixFlags(const ModelProgram& program, const StageProgram& stage, ParameterGroup group)
-{
-    std::vector<bool> flags;
-    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (std::int64_t copy = 0; copy < count; ++copy) {
-            for (std::size_t i = 0; i < tensorsOf(piece, group).size(); ++i) {
-                flags.push_back(isMatrix(piece, group, i));
-            }
-        }
-    });
-    return flags;
-}
-
 bool isFp8Weight(const RankShape& shape, std::int64_t elements)
 {
     return elements > shape.hidden * 8 && elements != shape.vocab * shape.hidden;
@@ -322,47 +267,6 @@ std::vector<std::int64_t> momentTensors(const ModelProgram& program, const Stage
         }
     }
     return sizes;
-}
-
-std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, bool areFrozen)
-{
-    std::vector<std::int64_t> all;
-    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            if (piece.isFrozen == areFrozen) {
-                all.insert(all.end(), piece.parameters.begin(), piece.parameters.end());
-                all.insert(all.end(), piece.expertParameters.begin(), piece.expertParameters.end());
-            }
-            if (areFrozen) {
-                all.insert(all.end(), piece.frozenParameters.begin(), piece.frozenParameters.end());
-            }
-        }
-    });
-    return all;
-}
-
-std::vector<std::int64_t> referenceTensors(const ModelProgram& program, const StageProgram& stage)
-{
-    std::vector<std::int64_t> all;
-    for (const bool areFrozen : {true, false}) {
-        if (program.shape.hasReference) {
-            const std::vector<std::int64_t> some = parameterTensors(program, stage, areFrozen);
-            all.insert(all.end(), some.begin(), some.end());
-        }
-    }
-    return all;
-}
-
-std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group)
-{
-    std::vector<std::int64_t> all;
-    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        const auto& tensors = tensorsOf(piece, group);
-        for (std::int64_t i = 0; i < count; ++i) {
-            all.insert(all.end(), tensors.begin(), tensors.end());
-        }
-    });
-    return all;
 }
 
 std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters,

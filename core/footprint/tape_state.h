@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/tape_program.h"
+#include "footprint/parameter_tensors.h"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,26 +23,10 @@ struct StageState
 /// split off, unless segments grow as they are needed (theory.md 6.3).
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
-/// Parameters with the same replicas share gradient buffers and are sharded alike.
-enum class ParameterGroup : std::uint8_t {
-    Dense,
-    Experts,
-    Encoder ///< image encoder and projector where every stage holds a copy
-};
-inline constexpr std::array parameterGroups{ParameterGroup::Dense, ParameterGroup::Experts, ParameterGroup::Encoder};
-
 /// Ranks that share a group's parameters and gradients; 1 without Megatron's FSDP (theory_moe_cp.md B7).
 [[nodiscard]] std::int64_t parameterShards(const RankShape& shape, ParameterGroup group);
 [[nodiscard]] std::int64_t gradientShards(const RankShape& shape, ParameterGroup group);
 
-/// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
-[[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
-                                                         bool areFrozen = false);
-/// Those of a frozen copy of the model; none without one.
-[[nodiscard]] std::vector<std::int64_t> referenceTensors(const ModelProgram& program, const StageProgram& stage);
-/// Those of one group that are trained.
-[[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
-                                                         ParameterGroup group);
 /// The pieces of a group's tensors whose optimizer state this rank holds: all, or the contiguous 1/d of the last rank
 /// of a distributed optimizer, or those it is dealt.
 [[nodiscard]] std::vector<std::int64_t>
