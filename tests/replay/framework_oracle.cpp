@@ -182,6 +182,12 @@ std::vector<OracleNote> oracleNotes(const FrameworkCase& entry, const nlohmann::
     if (entry.framework.find("DeepSpeed zero3") != std::string::npos) {
         return swiftNotes(row);
     }
+    if (entry.framework.find("Megatron-Core backend") != std::string::npos
+        && entry.plan.implementation.fusedLoss.value == "native") {
+        const auto ranks = static_cast<double>(std::max<std::int64_t>(entry.plan.parallel.tp.value, 1));
+        return {{"the exponentials of the logits in fp32, a tensor of their own once compiled (fused_cross_entropy.py)",
+                 4 * size.logits() / ranks}};
+    }
     if (entry.framework == "prime-rl") {
         return primeNotes(entry, size, row);
     }
