@@ -3948,6 +3948,54 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>%1 is none of these: %2</source>
         <translation>%1 不是其中之一：%2</translation>
     </message>
+    <message>
+        <source>%1 layers with a state space or delta net</source>
+        <translation>%1 个状态空间层或 delta 网络层</translation>
+    </message>
+    <message>
+        <source>%1 MLP layers</source>
+        <translation>%1 个 MLP 层</translation>
+    </message>
+    <message>
+        <source>mixer projection</source>
+        <translation>混合层投影</translation>
+    </message>
+    <message>
+        <source>scan output</source>
+        <translation>扫描输出</translation>
+    </message>
+    <message>
+        <source>scan workspace</source>
+        <translation>扫描工作区</translation>
+    </message>
+    <message>
+        <source>“%1” is no layer of a pattern: those are M (Mamba-2), G (gated delta net), * (attention), - (MLP) and E (experts)</source>
+        <translation>“%1”不是层模式中的层：可用的有 M（Mamba-2）、G（门控 delta 网络）、*（注意力）、-（MLP）和 E（专家）</translation>
+    </message>
+    <message>
+        <source>layers of the type “%1” are not described</source>
+        <translation>没有对“%1”类型的层的描述</translation>
+    </message>
+    <message>
+        <source>the pattern has %1 layers, the model %2</source>
+        <translation>层模式有 %1 层，而模型有 %2 层</translation>
+    </message>
+    <message>
+        <source>“%1” is no place of one of %2 layers</source>
+        <translation>“%1”不是 %2 个层中某一层的位置</translation>
+    </message>
+    <message>
+        <source>the pattern of layers is longer than any model</source>
+        <translation>层模式比任何模型都长</translation>
+    </message>
+    <message>
+        <source>the multi-token predictions of a pattern differ</source>
+        <translation>层模式中的各个多 token 预测不相同</translation>
+    </message>
+    <message>
+        <source>the pattern of layers is empty</source>
+        <translation>层模式是空的</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
