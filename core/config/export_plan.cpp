@@ -127,9 +127,18 @@ void PlanExporter::addKeys(std::vector<Edits>& ways, const Draft& draft, const E
         if (key.field != field) {
             continue;
         }
-        if (auto edit = writeValue(draft.document, key, value, nullptr)) {
-            ways.push_back(before);
-            ways.back().push_back(std::move(*edit));
+        const auto edit = writeValue(draft.document, key, value, nullptr);
+        if (!edit) {
+            continue;
+        }
+        ways.push_back(before);
+        ways.back().push_back(*edit);
+        // Other words may mean the same here and something else for another field.
+        for (const auto& [word, meaning] : key.words) {
+            if (meaning == value && !edit->items && word != edit->value) {
+                ways.push_back(before);
+                ways.back().push_back({edit->key, word});
+            }
         }
     }
 }
