@@ -1,57 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/parameters.h"
 
+#include "footprint/part_builder.h"
+#include "footprint/vision_weights.h"
+
 #include <algorithm>
 
 namespace headroom {
 
 namespace {
-
-/// Adds up the tensors of one part. Column-parallel layers are split along their outputs, row-parallel ones along their
-/// inputs, whose biases stay whole (theory.md 1.7).
-class PartBuilder
-{
-public:
-    explicit PartBuilder(std::int64_t tensorParallel, const Adapters& adapters = {})
-        : m_tensor(tensorParallel)
-        , m_adapters(adapters)
-    {
-    }
-
-    void replicated(Elements in, Elements out, Adapters::Target target = Adapters::Other) { linear(in, out, target); }
-    void column(Elements in, Elements out, Adapters::Target target = Adapters::Other)
-    {
-        linear(in, out / m_tensor, target);
-    }
-    void columnBias(Elements out) { m_weights.vectors += out / m_tensor; }
-    void row(Elements in, Elements out, Adapters::Target target = Adapters::Other)
-    {
-        linear(in / m_tensor, out, target);
-    }
-    void vector(Elements length) { m_weights.vectors += length; }
-    void table(Elements rows, Elements columns)
-    {
-        m_weights.tables += rows * columns;
-        m_weights.factors += rows + columns;
-    }
-    void add(const Weights& part) { m_weights += part; }
-
-    [[nodiscard]] const Weights& weights() const { return m_weights; }
-
-private:
-    void linear(Elements in, Elements out, Adapters::Target target)
-    {
-        m_weights.matrices += in * out;
-        m_weights.factors += in + out;
-        if ((m_adapters.targets & target) != 0) {
-            m_weights.adapters += Elements(m_adapters.rank) * (in + out);
-        }
-    }
-
-    Weights m_weights;
-    std::int64_t m_tensor;
-    Adapters m_adapters;
-};
 
 void addLatentAttention(PartBuilder& part, const Architecture& model)
 {
@@ -94,20 +51,6 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
     }
     if (model.qkNorm) {
         part.vector(Elements(model.layerNorm ? 4 : 2) * model.headDim);
-    }
-}
-
-void addMlp(PartBuilder& part, std::int64_t hidden, std::int64_t ffn, std::int64_t gate, bool bias)
-{
-    for (std::int64_t input = 0; input < gate; ++input) {
-        part.column(hidden, ffn, Adapters::MlpIn);
-        if (bias) {
-            part.columnBias(ffn);
-        }
-    }
-    part.row(ffn, hidden, Adapters::MlpOut);
-    if (bias) {
-        part.vector(hidden);
     }
 }
 
@@ -185,14 +128,14 @@ Weights layerWeights(const Architecture& model, const Split& split, const Adapte
             part.replicated(model.hidden, 1);
         }
         if (model.sharedFfn > 0) {
-            addMlp(part, model.hidden, model.sharedFfn, model.gate, false);
+            part.mlp(model.hidden, model.sharedFfn, model.gate, false);
         }
         if (model.latent > 0) {
             part.replicated(model.hidden, model.latent);
             part.replicated(model.latent, model.hidden);
         }
     } else if (kind.feedForward == FeedForward::Mlp) {
-        addMlp(part, model.hidden, model.ffn, model.gate, model.mlpBias);
+        part.mlp(model.hidden, model.ffn, model.gate, model.mlpBias);
     }
     if (!model.isTextbook) {
         part.vector(Elements(kind.halves() == 2 ? model.blockNorms : 1) * model.norm());
@@ -227,129 +170,8 @@ Weights encoderWeights(const Architecture& model, const Split& split, const Adap
 Weights expertWeights(const Architecture& model, const Split& split, const Adapters& adapters)
 {
     PartBuilder expert(split.expertTensor, adapters);
-    addMlp(expert, model.latent > 0 ? model.latent : model.hidden, model.expertFfn, model.gate, model.mlpBias);
+    expert.mlp(model.latent > 0 ? model.latent : model.hidden, model.expertFfn, model.gate, model.mlpBias);
     return expert.weights().times((Elements(model.experts) / split.expert).value());
-}
-
-Weights visionLayerWeights(const VisionTower& tower, std::int64_t tensorParallel)
-{
-    PartBuilder layer(tensorParallel);
-    for (int projection = 0; projection < 3; ++projection) {
-        layer.column(tower.hidden, tower.hidden);
-        if (tower.qkvBias) {
-            layer.columnBias(tower.hidden);
-        }
-    }
-    layer.row(tower.hidden, tower.hidden);
-    layer.vector(tower.hidden);
-    addMlp(layer, tower.hidden, tower.ffn, tower.gate, true);
-    layer.vector(Elements(2) * tower.norm());
-    return layer.weights();
-}
-
-Weights visionStemWeights(const VisionTower& tower, std::int64_t tensorParallel)
-{
-    PartBuilder part(tensorParallel);
-    constexpr std::int64_t channels = 3;
-    part.replicated(Elements(channels) * tower.temporalPatch * tower.patch * tower.patch, tower.hidden);
-    if (tower.patchBias) {
-        part.vector(tower.hidden);
-    }
-    if (tower.learnedPositions) {
-        part.table(tower.positions, tower.hidden);
-    }
-    if (tower.classToken) {
-        part.vector(tower.hidden);
-    }
-    part.vector(Elements(tower.extraNorms) * tower.norm());
-    return part.weights();
-}
-
-/// A stack of biased linear layers, hidden widths equal (theory.md 1.6).
-void addPerceptron(PartBuilder& part, Elements in, const Projector& projector, std::int64_t layers)
-{
-    for (std::int64_t layer = 0; layer < layers; ++layer) {
-        const Elements out = layer + 1 == layers ? projector.out : projector.hidden;
-        part.replicated(layer == 0 ? in : projector.hidden, out);
-        part.vector(out);
-    }
-}
-
-/// Learned queries, blocks of cross-attention and MLP (f = 4h_r) with three norms each, a final norm.
-void addResampler(PartBuilder& part, const Projector& projector)
-{
-    const Elements width = projector.hidden;
-    part.table(projector.tokens, width);
-    if (projector.in != projector.hidden) {
-        part.replicated(projector.in, width);
-    }
-    PartBuilder block(1);
-    for (int projection = 0; projection < 4; ++projection) {
-        block.replicated(width, width);
-    }
-    block.replicated(width, Elements(4) * width);
-    block.replicated(Elements(4) * width, width);
-    block.vector(Elements(6) * width);
-    part.add(block.weights().times(projector.layers));
-    part.vector(Elements(2) * width);
-}
-
-/// Idefics 2: a gated MLP as wide as the language model's, then blocks in which learned queries attend to the images
-/// with 16 heads of 96 over 4 groups, and a gated MLP of 4h (transformers, configuration_idefics2.py).
-void addPerceiver(PartBuilder& part, const Projector& projector)
-{
-    constexpr std::int64_t queries = 16 * 96, groups = 4 * 96;
-    const Elements width = projector.out;
-    part.replicated(projector.in, Elements(2) * projector.hidden);
-    part.replicated(projector.hidden, width);
-    part.table(projector.tokens, width);
-    PartBuilder block(1);
-    block.replicated(width, queries + 2 * groups);
-    block.replicated(queries, width);
-    block.replicated(width, Elements(8) * width);
-    block.replicated(Elements(4) * width, width);
-    block.vector(Elements(3) * width);
-    part.add(block.weights().times(projector.layers));
-    part.vector(width);
-}
-
-/// Projectors are small and their weights are kept whole on every tensor-parallel rank.
-Weights projectorWeights(const Projector& projector, const VisionTower& tower)
-{
-    PartBuilder part(1);
-    const Elements norm = Elements(tower.layerNorm ? 2 : 1) * projector.in;
-    const Elements merged = Elements(projector.in) * projector.merge * projector.merge;
-    Projector merger = projector;
-    merger.hidden = merged.value();
-    switch (projector.kind) {
-    case Projector::Kind::None:
-        break;
-    case Projector::Kind::Linear:
-        addPerceptron(part, projector.in, projector, 1);
-        break;
-    case Projector::Kind::Mlp:
-        addPerceptron(part, projector.in, projector, std::min<std::int64_t>(projector.layers, 64));
-        break;
-    case Projector::Kind::PatchMerger:
-        part.vector(norm);
-        addPerceptron(part, merged, merger, 2);
-        for (std::int64_t extra = 0; extra < std::min<std::int64_t>(projector.deepstack, 64); ++extra) {
-            part.vector(Elements(tower.layerNorm ? 2 : 1) * merged);
-            addPerceptron(part, merged, merger, 2);
-        }
-        break;
-    case Projector::Kind::PixelShuffle:
-        part.vector(Elements(2) * merged);
-        addPerceptron(part, merged, projector, 2);
-        break;
-    case Projector::Kind::Resampler:
-        addResampler(part, projector);
-        break;
-    case Projector::Kind::Perceiver:
-        addPerceiver(part, projector);
-        break;
-    }
-    return part.weights();
 }
 
 bool predictorHasExperts(const Architecture& model)

@@ -58,4 +58,18 @@ inline std::int64_t sumOf(const std::vector<Tape::Event>& events)
     return bytes;
 }
 
+/// Bytes per token that a piece keeps after its forward; the input counts where its backward frees it.
+inline double keptPerToken(const ModelProgram& program, std::size_t piece = 1)
+{
+    const Tape& tape = program.pieces[piece].tape;
+    std::int64_t bytes = 0;
+    for (const Tape::Event& saved : tape.saved) {
+        bytes += saved.bytes;
+    }
+    for (const Tape::Event& event : tape.backward) {
+        bytes += event.op == Tape::Op::Free && event.slot == Tape::input ? event.bytes : 0;
+    }
+    return static_cast<double>(bytes) / static_cast<double>(tokens);
+}
+
 } // namespace headroom::test
