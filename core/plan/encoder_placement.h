@@ -19,7 +19,8 @@ enum class EncoderPlacement : std::uint8_t {
 [[nodiscard]] EncoderPlacement encoderPlacement(const TrainingPlan& plan);
 /// Pipeline stages in front of the language model's; 0 unless the encoder has its own.
 [[nodiscard]] std::int64_t encoderStages(const TrainingPlan& plan);
-/// Ranks that split the encoder's matrices: as many as split the language model's, unless stated: 1 where every rank holds it whole.
+/// Ranks that split the encoder's matrices: as many as split the language model's, unless stated: 1 where every rank
+/// holds it whole.
 [[nodiscard]] std::int64_t encoderTensorParallel(const TrainingPlan& plan);
 /// Copies of the encoder within one copy of the language model, whose images are dealt out to them: one of every group
 /// of ranks that splits it, on every pipeline stage; 1 unless it is placed so.
