@@ -76,7 +76,7 @@ Result<void> checkDescribed(const TrainingPlan& plan)
     if (tower.isPresent() && (tower.tokens == 0 || projectorOf(plan).tokens == 0)) {
         return missing("vision.tokens_per_image");
     }
-    const Projector::Kind projector = projectorOf(plan).kind;
+    const Projector::Kind projector = tower.isPresent() ? projectorOf(plan).kind : Projector::Kind::None;
     const bool hasOtherVision = tower.isPresent()
         && (projector == Projector::Kind::None || projector == Projector::Kind::Resampler
             || projector == Projector::Kind::Perceiver);
@@ -86,11 +86,13 @@ Result<void> checkDescribed(const TrainingPlan& plan)
     const OptimizerKind optimizer = optimizerOf(plan);
     for (const auto& [has, what] :
          {std::pair{hasOtherVision, "this projector"},
-          std::pair{encoderStages(plan) > 0 && (splitsBackward(schedule) || chunksPerStage(plan) > 1),
+          std::pair{tower.isPresent() && encoderStages(plan) > 0
+                        && (splitsBackward(schedule) || chunksPerStage(plan) > 1),
                     "an encoder on stages of its own under this pipeline schedule"},
-          std::pair{encoderStages(plan) > 1 && projectorOf(plan).deepstack > 0,
+          std::pair{tower.isPresent() && encoderStages(plan) > 1 && projectorOf(plan).deepstack > 0,
                     "features of inner layers from several stages"},
-          std::pair{encoderCopies(plan) > 1 && plan.parallel.pp.value > 1 && layerCopies(schedule) > 1,
+          std::pair{tower.isPresent() && encoderCopies(plan) > 1 && plan.parallel.pp.value > 1
+                        && layerCopies(schedule) > 1,
                     "an encoder on every stage under this pipeline schedule"},
           std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),

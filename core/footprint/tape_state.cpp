@@ -219,8 +219,10 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     if (program.shape.dealsTensors) {
         addDealt(program, stage, bytes);
     }
-    const auto temporaries = stepTemporaries(program, stage);
-    bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});
+    if (program.shape.orthogonalises || program.shape.dealsTensors || program.shape.copiesForNorm) {
+        const auto temporaries = stepTemporaries(program, stage);
+        bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});
+    }
     return bytes;
 }
 
