@@ -51,6 +51,18 @@ void fillTorchParameters(const TorchWeights& weights, Piece& piece)
     }
 }
 
+void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& graph,
+                     PersistentStorages& persistents, Piece& piece)
+{
+    ModuleGraph::Options options;
+    options.gradients = torchGradients(shape);
+    options.cublasWorkspace = shape.cublasWorkspace;
+    setTorchGathered(shape, weights, options);
+    TapeWriter writer(piece.tape, persistents);
+    graph.write(options, writer);
+    fillTorchParameters(weights, piece);
+}
+
 void setTorchGathered(const TorchShape& c, const TorchWeights& weights, ModuleGraph::Options& options)
 {
     options.gathered = torchGathered(c, weights);

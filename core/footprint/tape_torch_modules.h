@@ -84,6 +84,9 @@ private:
 /// (_fsdp_collectives.py, foreach_all_gather).
 void setTorchGathered(const TorchShape& shape, const TorchWeights& weights, ModuleGraph::Options& options);
 void fillTorchParameters(const TorchWeights& weights, Piece& piece);
+/// The tape and the parameters of a piece without a group of recomputation or a loss.
+void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& graph,
+                     PersistentStorages& persistents, Piece& piece);
 
 /// The gradient of a tied matrix is one, whichever of the two modules makes it.
 constexpr int tiedWeight = 0;

@@ -13,18 +13,6 @@ namespace {
 
 constexpr std::int64_t kernel = 3; // of both convolutions
 
-void finish(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& graph, PersistentStorages& persistents,
-            Piece& piece)
-{
-    ModuleGraph::Options options;
-    options.gradients = torchGradients(shape);
-    options.cublasWorkspace = shape.cublasWorkspace;
-    setTorchGathered(shape, weights, options);
-    TapeWriter writer(piece.tape, persistents);
-    graph.write(options, writer);
-    fillTorchParameters(weights, piece);
-}
-
 Tensor convolution(const TorchShape& shape, ModuleGraph& graph, Tensor input, std::int64_t channels, std::int64_t rows)
 {
     Operation op{.kind = Fc1Output, .bytes = rows * shape.model.hidden * shape.compute, .reads = {input}};
@@ -117,7 +105,7 @@ void writeTorchSource(const TorchShape& source, PersistentStorages& persistents,
     TorchWeights weights = sourceWeights(source);
     const TorchWeights positions = sourcePositions(source);
     weights.tensors.insert(weights.tensors.end(), positions.tensors.begin(), positions.tensors.end());
-    finish(source, weights, graph, persistents, piece);
+    writeTorchPiece(source, weights, graph, persistents, piece);
 }
 
 void writeTorchSourceNorm(const TorchShape& source, PersistentStorages& persistents, Piece& piece)
@@ -125,7 +113,7 @@ void writeTorchSourceNorm(const TorchShape& source, PersistentStorages& persiste
     ModuleGraph graph(source.streamBytes(), true);
     TorchModules modules(source, graph);
     modules.dropped(modules.norm(graph.input(), source.localTokens(), source.model.hidden));
-    finish(source, sourceNormWeights(source), graph, persistents, piece);
+    writeTorchPiece(source, sourceNormWeights(source), graph, persistents, piece);
 }
 
 } // namespace headroom

@@ -91,13 +91,7 @@ void applyResampler(const TorchShape& shape, const Projector& projector, std::in
 void finish(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& graph, PersistentStorages& persistents,
             Piece& piece)
 {
-    ModuleGraph::Options options;
-    options.gradients = torchGradients(shape);
-    options.cublasWorkspace = shape.cublasWorkspace;
-    setTorchGathered(shape, weights, options);
-    TapeWriter writer(piece.tape, persistents);
-    graph.write(options, writer);
-    fillTorchParameters(weights, piece);
+    writeTorchPiece(shape, weights, graph, persistents, piece);
     piece.isFrozen = !shape.trainsModel;
 }
 
