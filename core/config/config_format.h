@@ -25,6 +25,9 @@ struct ConfigFormat
         ByteSize, ///< bytes, written with a unit
         ItemCount, ///< the number of items of a list; can't be written
         First, ///< the first item of a list, also of one written as a text: "[2 2]"
+        AnyOf, ///< regular expressions of which one has to fit
+        NamesOf, ///< names of which one has to be there, also in one text: "embed_tokens,norm"; can't be written
+        StartsOf, ///< what one of the names has to start with, "model.layers.2[0-9]+.mlp"; can't be written
         Switch, ///< a switch that means the value in `words` when it is there, and nothing when it is false
         Member ///< whether a list holds one of `words`
     };

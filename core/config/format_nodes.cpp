@@ -124,12 +124,16 @@ ConfigFormat::Transform FormatNodes::transform(std::size_t node) const
     const std::string name = text(node);
     for (const auto& [word, transform] :
          {std::pair{"not", Transform::Inverse}, std::pair{"size", Transform::ByteSize},
-          std::pair{"count", Transform::ItemCount}, std::pair{"first", Transform::First}}) {
+          std::pair{"count", Transform::ItemCount}, std::pair{"first", Transform::First},
+          std::pair{"any", Transform::AnyOf}, std::pair{"names", Transform::NamesOf},
+          std::pair{"starts", Transform::StartsOf}}) {
         if (name == word) {
             return transform;
         }
     }
-    fail(node, Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size, count and first"), {name}});
+    fail(node,
+         Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size, count, first, any, names and starts"),
+              {name}});
 }
 
 /// One key, or a mapping with the key and what its value goes through.

@@ -107,6 +107,51 @@ std::string joined(const std::vector<const Setting*>& items)
     return text;
 }
 
+bool isExpression(Transform transform)
+{
+    return transform == Transform::AnyOf || transform == Transform::NamesOf || transform == Transform::StartsOf;
+}
+
+/// Axolotl's expressions (utils/freeze.py, LayerNamePattern): dots are dots unless something repeats them, and a range
+/// of rows behind them leaves the whole parameter trained. Prefixes of names are such expressions too.
+std::string startingWith(std::string_view text)
+{
+    if (const std::size_t open = text.rfind('['); open != std::string_view::npos && open > 0 && text.ends_with(']')
+        && text.find_first_not_of("0123456789:", open + 1) == text.size() - 1
+        && text.find(':', open) != std::string_view::npos) {
+        text = text.substr(0, open);
+    }
+    std::string expression = text.starts_with('^') ? "" : "^";
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool isEscaped = i > 0 && text[i - 1] == '\\';
+        const bool isRepeated = i + 1 < text.size() && (text[i + 1] == '+' || text[i + 1] == '*');
+        expression += text[i] == '.' && !isEscaped && !isRepeated ? "\\." : std::string(1, text[i]);
+    }
+    return expression;
+}
+
+/// One regular expression of several.
+std::string alternatives(const std::vector<const Setting*>& items, Transform transform)
+{
+    std::vector<std::string> expressions;
+    for (const Setting* item : items) {
+        if (transform == Transform::NamesOf) {
+            const auto words = split(item->text);
+            expressions.insert(expressions.end(), words.begin(), words.end());
+        } else {
+            expressions.push_back(transform == Transform::StartsOf ? startingWith(item->text) : item->text);
+        }
+    }
+    if (expressions.size() == 1) {
+        return expressions.front();
+    }
+    std::string all;
+    for (const std::string& expression : expressions) {
+        all.append(all.empty() ? "" : "|").append("(?:").append(expression).append(")");
+    }
+    return all;
+}
+
 /// The first item changes, the others stay.
 ConfigEdit firstEdit(const ConfigDocument& document, const ConfigFormat::Key& key, const std::string& value)
 {
@@ -139,7 +184,7 @@ ConfigEdit memberEdit(const ConfigDocument& document, const ConfigFormat::Key& k
 std::optional<FieldValue> readValue(const ConfigDocument& document, const ConfigFormat::Key& key)
 {
     const bool takesList = key.transform == Transform::Member || key.transform == Transform::ItemCount
-        || key.transform == Transform::First || isListField(key.field);
+        || key.transform == Transform::First || isExpression(key.transform) || isListField(key.field);
     if (!takesList) {
         const Setting* setting = statedAt(document, key.key);
         if (setting == nullptr) {
@@ -166,6 +211,9 @@ std::optional<FieldValue> readValue(const ConfigDocument& document, const Config
         open != items.end()) {
         return FieldValue{(*open)->text, *open};
     }
+    if (isExpression(key.transform)) {
+        return FieldValue{alternatives(items, key.transform), items.front()};
+    }
     if (key.transform == Transform::ItemCount) {
         return FieldValue{std::to_string(items.size()), items.front()};
     }
@@ -183,7 +231,11 @@ std::optional<ConfigEdit> writeValue(const ConfigDocument& document, const Confi
 {
     switch (key.transform) {
     case Transform::ItemCount:
+    case Transform::NamesOf:
+    case Transform::StartsOf:
         return std::nullopt;
+    case Transform::AnyOf:
+        return ConfigEdit{key.key, {}, std::vector<std::string>{value}};
     case Transform::Switch:
         return value == key.words.front().second ? std::optional(ConfigEdit{key.key, "true"}) : std::nullopt;
     case Transform::Member:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/architecture.h"
 
+#include "footprint/trained_parts.h"
 #include "plan/batch.h"
 #include "plan/objective.h"
 #include "plan/pipeline_split.h"
@@ -335,6 +336,13 @@ Trainable trainableOf(const TrainingPlan& plan)
     result.language = all && !plan.frozen.llm.value && !result.adapters;
     result.vision = all && hasTower && !plan.frozen.vision.value;
     result.projector = all && hasTower && !plan.frozen.projector.value;
+    if (all && freezesParts(plan)) {
+        if (const auto parts = trainedPartsOf(plan)) {
+            result.language = result.language && parts->trainsLanguage();
+            result.vision = result.vision && (parts->outside & TrainedParts::Vision) != 0;
+            result.projector = result.projector && (parts->outside & TrainedParts::Projector) != 0;
+        }
+    }
     return result;
 }
 

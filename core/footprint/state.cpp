@@ -67,8 +67,8 @@ void addTrained(StateBytes& result, const Weights& weights, const StateRecipe& r
 
 void addFrozen(StateBytes& result, const Weights& weights, const StateRecipe& recipe, const Share& share)
 {
-    result.parameters += (weights.matrices.real() * recipe.parameter
-                          + (weights.tables.real() + weights.vectors.real()) * recipe.otherParameter)
+    result.parameters += (weights.matrices.real() * recipe.frozen
+                          + (weights.tables.real() + weights.vectors.real()) * recipe.otherFrozen)
         * share.parameters;
 }
 
@@ -163,6 +163,10 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     recipe.parameter = bytesPerElement(types.params);
     const bool hasOtherType = isQuantised(types.params) || types.params == DataType::Fp8;
     recipe.otherParameter = hasOtherType ? bytesPerElement(DataType::Bf16) : recipe.parameter;
+    const bool hasFrozenType = plan.precision.frozen.isKnown();
+    recipe.otherFrozen = hasFrozenType ? bytesPerElement(plan.precision.frozen.value) : recipe.otherParameter;
+    recipe.frozen = hasFrozenType && !isQuantised(types.params) ? recipe.otherFrozen : recipe.parameter;
+    recipe.copiesTables = plan.lora.trainsEmbeddings.value;
     recipe.gradient = bytesPerElement(types.grads);
     const bool copiesGradients = types.id == "megatron-fp16" && !isPrecisionAware(plan);
     recipe.gradientCopy = copiesGradients && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
@@ -208,13 +212,15 @@ Sharding shardingOf(const TrainingPlan& plan, const Split& split)
         result.gradientsOnGpu = parts.gradients ? result.optimizerOnGpu : 1;
     }
     if (plan.shard.offloadParams.value) {
-        result.parametersOnGpu = 0;
+        // Where the weights are, their optimizer is.
+        result.parametersOnGpu = result.optimizerOnGpu = 0;
+        result.gradientsOnGpu = parts.gradients ? 0 : result.gradientsOnGpu;
     }
     return result;
 }
 
 StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, const Sharding& sharding,
-                      const Trainable& trainable)
+                      const Trainable& trainable, double trainedShare)
 {
     StateBytes result;
     const Share dense{sharding.parametersOnGpu / sharding.parameters, sharding.gradientsOnGpu / sharding.gradients,
@@ -228,8 +234,20 @@ StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, co
     const auto add = [&](const Weights& part, bool isTrained, const Share& share) {
         isTrained ? addTrained(result, part, recipe, share) : addFrozen(result, part, recipe, share);
     };
-    add(weights.language, trainable.language, dense);
-    add(weights.experts, trainable.language, expert);
+    const auto addLanguage = [&](const Weights& part, const Share& share) {
+        const auto scaled = [&share](double by) {
+            return Share{share.parameters * by, share.gradients * by, share.optimizer * by};
+        };
+        const double trained = trainable.language ? trainedShare : 0;
+        if (trained > 0) {
+            addTrained(result, part, recipe, scaled(trained));
+        }
+        if (trained < 1) {
+            addFrozen(result, part, recipe, scaled(1 - trained));
+        }
+    };
+    addLanguage(weights.language, dense);
+    addLanguage(weights.experts, expert);
     add(weights.vision, trainable.vision, vision);
     add(weights.projector, trainable.projector, vision);
     if (recipe.keepsReference) {
@@ -241,6 +259,11 @@ StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, co
     if (trainable.adapters) {
         addAdapters(result, weights.language, recipe, dense);
         addAdapters(result, weights.experts, recipe, expert);
+        if (recipe.copiesTables) {
+            Weights tables;
+            tables.tables = weights.language.tables;
+            addTrained(result, tables, recipe, dense);
+        }
     }
     return result;
 }

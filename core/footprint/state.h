@@ -27,6 +27,7 @@ struct StateRecipe
 {
     double parameter = 2;
     double otherParameter = 2; ///< of tables and vectors, which stay 16-bit when the matrices are quantised
+    double frozen = 2, otherFrozen = 2; ///< the same of weights that are not trained
     double gradient = 2;
     double gradientCopy = 0; ///< fp32 copy that fp16 training makes at the step and keeps until gradients are zeroed
     double master = 4;
@@ -35,6 +36,7 @@ struct StateRecipe
     double factored = 0; ///< per row and column: Adafactor
     double adapterMoments = 8;
     bool keepsReference = false; ///< a frozen copy of the whole model stands beside it
+    bool copiesTables = false; ///< with adapters, copies of the tables are trained too
     /// Gradients live in a buffer that is there from the start (theory.md 5.1).
     bool gradientsPersist = false;
 
@@ -61,8 +63,9 @@ struct StateBytes
     [[nodiscard]] double total() const { return parameters + gradients + gradientCopies + master + moments; }
 };
 
-/// Frozen parts cost their storage and nothing else (theory.md 2.5).
+/// Frozen parts cost their storage and nothing else (theory.md 2.5). `trainedShare`: of the language model, where parts
+/// of it are frozen.
 [[nodiscard]] StateBytes stateBytes(const StageWeights& weights, const StateRecipe& recipe, const Sharding& sharding,
-                                    const Trainable& trainable);
+                                    const Trainable& trainable, double trainedShare = 1);
 
 } // namespace headroom

@@ -5,6 +5,7 @@
 #include "footprint/schedule_order.h"
 #include "footprint/state.h"
 #include "footprint/tape_shape.h"
+#include "footprint/trained_parts.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/objective.h"
@@ -97,7 +98,7 @@ Result<void> checkDescribed(const TrainingPlan& plan)
           std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),
                     "a frozen language model without an encoder"},
-          std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "parts frozen by pattern"},
+          std::pair{freezesParts(plan), "parts frozen by name, layer or share"},
           std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,
                     "the Muon optimizer with offloaded state"},
           std::pair{optimizer == OptimizerKind::Adafactor, "the Adafactor optimizer"},

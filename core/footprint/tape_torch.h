@@ -8,6 +8,7 @@
 #include "footprint/tape_graph.h"
 #include "footprint/tape_program.h"
 #include "footprint/tape_torch_habits.h"
+#include "footprint/trained_parts.h"
 #include "plan/objective.h"
 
 #include <cstdint>
@@ -51,6 +52,9 @@ struct TorchShape
     bool stepsInBackward = false;
 
     bool trainsModel = true, trainsEmbeddings = true, quantises = false, castsWeights = false;
+    bool castsFrozen = false; ///< autocast does, of weights that are not trained
+    TrainedParts parts; ///< where some are frozen by name, layer or share
+    std::uint32_t trained = TrainedParts::all; ///< of the block at hand, and of what is around the blocks
     bool unpacksWeights = false; ///< quantised ones become a tensor that autograd sees (GPTQ)
     Adapters adapters;
     bool adaptsPackedQkv = false; ///< one adapter for q, k and v together: c_attn, qkv_proj, …
@@ -91,6 +95,12 @@ struct TorchShape
     /// Rows that this rank's experts work on.
     [[nodiscard]] std::int64_t expertRows() const;
     [[nodiscard]] bool gathers() const { return sharding == TorchSharding::Zero3 || sharding == TorchSharding::Fsdp; }
+    /// Of the model's own weights, adapters aside.
+    [[nodiscard]] bool trains(TrainedParts::Part part) const { return trainsModel && (trained & part) != 0; }
+    [[nodiscard]] bool trainsTable() const { return trainsEmbeddings && (trained & TrainedParts::Table) != 0; }
+    [[nodiscard]] bool trainsHead() const { return trainsEmbeddings && (trained & TrainedParts::Head) != 0; }
+    /// Gradients reach what the first block reads.
+    [[nodiscard]] bool reachesEmbedding() const { return parts.isAll() || trainsTable() || trainsImages; }
     [[nodiscard]] bool hasAdapter(Adapters::Target target) const
     {
         return adapters.rank > 0 && (adapters.targets & target) != 0;
@@ -98,6 +108,15 @@ struct TorchShape
 };
 /// Fails with what is missing or what these tapes do not describe.
 [[nodiscard]] Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habits);
+
+/// What the layers of an MLP are called where parts are frozen.
+struct TorchMlpParts
+{
+    TrainedParts::Part gate, up, down;
+};
+inline constexpr TorchMlpParts denseMlp{TrainedParts::Gate, TrainedParts::Up, TrainedParts::Down};
+inline constexpr TorchMlpParts expertMlp{TrainedParts::ExpertGate, TrainedParts::ExpertUp, TrainedParts::ExpertDown};
+inline constexpr TorchMlpParts sharedMlp{TrainedParts::SharedGate, TrainedParts::SharedUp, TrainedParts::SharedDown};
 
 /// Elements on one rank before sharding, by what is done with them.
 struct TorchWeights
@@ -108,6 +127,7 @@ struct TorchWeights
         Kind kind = Kind::Matrix;
         std::int64_t rows = 0, columns = 1;
         bool isExpert = false; ///< sharded over the replicas of this rank's experts
+        std::uint32_t part = TrainedParts::all; ///< any of them trains it
 
         [[nodiscard]] std::int64_t elements() const { return rows * columns; }
         /// What Adafactor keeps a number for.
@@ -125,9 +145,10 @@ struct TorchWeights
 /// `imageBytes`: of the features that take the place of some tokens; 0: none.
 void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
                          Piece& piece);
+/// `needsGradient`: something in front of it is trained.
 void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece,
-                     bool attendsAcross = false);
-void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
+                     bool attendsAcross = false, bool needsGradient = true);
+void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece, bool needsGradient = true);
 
 /// Parts of a model on one rank, each with how often it stands there.
 struct TorchPart
@@ -137,6 +158,12 @@ struct TorchPart
     bool isTrained = true;
     bool isQuantised = false; ///< its matrices are, where the plan says so
     bool keepsOriginal = false; ///< what is trained is a copy (modules_to_save)
+    std::uint32_t trained = TrainedParts::all;
+
+    [[nodiscard]] bool trains(const TorchWeights::Tensor& tensor) const
+    {
+        return isTrained && (tensor.part & trained) != 0;
+    }
 };
 [[nodiscard]] StageTensors torchState(const TorchShape& shape, const std::vector<TorchPart>& parts);
 

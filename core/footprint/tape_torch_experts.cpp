@@ -20,33 +20,37 @@ Tensor TorchModules::latentAttention(Tensor normed)
     Tensor query = input;
     std::int64_t queryIn = m_model.hidden;
     if (m_model.qLoraRank > 0) {
-        const Tensor latent
-            = linear(input, AttentionLatent, {m_shape.tokens, m_model.hidden, m_model.qLoraRank, Adapters::Query});
+        const Tensor latent = linear(
+            input, AttentionLatent,
+            {m_shape.tokens, m_model.hidden, m_model.qLoraRank, Adapters::Query, 1, 0, TrainedParts::QueryLatent});
         storeProduct(latent, true);
-        query = norm(latent, m_shape.tokens, m_model.qLoraRank);
+        query = norm(latent, m_shape.tokens, m_model.qLoraRank, TrainedParts::QueryNorm);
         queryIn = m_model.qLoraRank;
     }
-    query = linear(query, LatentQkv, {m_shape.tokens, queryIn, heads * headDim, Adapters::Query});
-    const Tensor down = linear(input, AttentionLatent,
-                               {m_shape.tokens, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, Adapters::Key});
+    query = linear(query, LatentQkv,
+                   {m_shape.tokens, queryIn, heads * headDim, Adapters::Query, 1, 0, TrainedParts::Query});
+    const Tensor down = linear(
+        input, AttentionLatent,
+        {m_shape.tokens, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, Adapters::Key, 1, 0, TrainedParts::Key});
     storeProduct(down, true);
-    const Tensor latent = norm(down, m_shape.tokens, m_model.kvLoraRank);
-    const Tensor up
-        = linear(latent, LatentQkv,
-                 {m_shape.tokens, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim), Adapters::Value});
+    const Tensor latent = norm(down, m_shape.tokens, m_model.kvLoraRank, TrainedParts::KeyNorm);
+    const Tensor up = linear(latent, LatentQkv,
+                             {m_shape.tokens, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim),
+                              Adapters::Value, 1, 0, TrainedParts::Value});
     const std::int64_t assembled = m_shape.tokens * heads * headDim * m_shape.compute;
     const Tensor wholeQuery = m_graph.apply({.kind = RotatedQk, .bytes = assembled, .reads = {query}});
     const Tensor wholeKey = m_graph.apply({.kind = RotatedQk, .bytes = assembled, .reads = {up, down}});
     const Tensor context = attend(wholeQuery, wholeKey, up, heads, heads * m_model.valueDim);
-    return scatter(
-        linear(context, PartialOutput, {m_shape.tokens, heads * m_model.valueDim, m_model.hidden, Adapters::Output}));
+    return scatter(linear(
+        context, PartialOutput,
+        {m_shape.tokens, heads * m_model.valueDim, m_model.hidden, Adapters::Output, 1, 0, TrainedParts::Output}));
 }
 
 /// Scores of every expert in fp32, of which the largest are kept with where they stand.
 Tensor TorchModules::route(Tensor input)
 {
     const Linear router{m_shape.tokens, m_model.hidden, m_model.experts};
-    const Tensor logits = product(input, RouterScores, router, m_shape.trainsModel);
+    const Tensor logits = product(input, RouterScores, router, m_shape.trains(TrainedParts::Router));
     const Tensor scores = m_graph.apply(
         {.kind = RouterScores, .bytes = m_shape.tokens * m_model.experts * 4, .reads = {logits}, .savesResult = true});
     return m_graph.apply({.kind = RoutedProbabilities,
@@ -92,7 +96,7 @@ Tensor TorchModules::experts(Tensor input)
                     Adapters::MlpIn,
                     m_model.experts / m_shape.expertRanks,
                     m_shape.shards / m_shape.expertRanks};
-    Tensor output = mlp(routed, m_model.hidden, in, false);
+    Tensor output = mlp(routed, m_model.hidden, in, expertMlp);
     if (m_shape.expertRanks > 1) {
         output = m_graph.apply({.kind = ReturnedTokens, .bytes = bytes, .reads = {output}});
     }
@@ -107,7 +111,7 @@ Tensor TorchModules::experts(Tensor input)
     const Linear shared{m_shape.tokens, m_model.hidden, m_model.sharedFfn / m_shape.tensor, Adapters::MlpIn};
     return m_graph.apply({.kind = PartialOutput,
                           .bytes = sumBytes,
-                          .reads = {sum, mlp(input, m_model.hidden, shared, true)},
+                          .reads = {sum, mlp(input, m_model.hidden, shared, sharedMlp)},
                           .passesGradient = true});
 }
 

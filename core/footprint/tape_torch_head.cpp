@@ -78,11 +78,11 @@ private:
     Tensor product(Tensor states)
     {
         Operation op{.kind = Logits, .bytes = m_shape.tokens * m_shape.outputs() * m_shape.compute, .reads = {states}};
-        op.saves = {m_shape.trainsEmbeddings};
-        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.saves = {m_shape.trainsHead()};
+        op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
-        if (m_shape.castsWeights) {
+        if (m_shape.trainsHead() ? m_shape.castsWeights : m_shape.castsFrozen) {
             op.keeps = {{WeightCopies, m_weight * m_shape.compute}}; // the autocast cache
         }
         const Tensor own = m_graph.apply(std::move(op));
@@ -134,13 +134,13 @@ private:
     {
         const std::int64_t bytes = m_logits * (m_shape.habits.returnsFp32Logits ? 4 : m_shape.compute);
         Operation op{
-            .kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {m_shape.trainsEmbeddings}};
+            .kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {m_shape.trainsHead()}};
         op.keeps = {{Logits, bytes}};
         if (m_shape.keepsLogits) {
             op.keeps.push_back({LogitsSoftmax, bytes}); // log-softmax of every chunk beside the list of logits
         }
-        op.backwardWork = bytes / m_shape.lossChunks + (m_shape.trainsEmbeddings ? m_weight * m_shape.compute : 0);
-        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.backwardWork = bytes / m_shape.lossChunks + (m_shape.trainsHead() ? m_weight * m_shape.compute : 0);
+        op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
@@ -154,7 +154,7 @@ private:
         const std::int64_t rows = std::min(m_shape.tokens, chunk);
         Operation op{.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}, .saves = {true}};
         op.forwardWork = op.backwardWork = rows * std::min(m_shape.outputs(), chunk) * (m_shape.compute + 5 * 4);
-        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
@@ -169,7 +169,7 @@ private:
         op.keeps = {{HeadStates, m_graph.bytesOf(states)}};
         // Logits and their gradient where the loss is compiled, else both and log-softmax in fp32 too.
         op.forwardWork = chunk * (m_shape.isLossCompiled ? 2 * m_shape.compute : 12);
-        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
         finish(std::move(op));
@@ -187,11 +187,11 @@ private:
         }
         Operation op{.kind = LossTerms, .bytes = m_shape.tokens * 4, .reads = {states}};
         op.keeps = {{HeadStates, m_graph.bytesOf(states)}};
-        if (m_shape.trainsEmbeddings) {
+        if (m_shape.trainsHead()) {
             op.keeps.push_back({WeightGradient, m_weight * m_shape.compute});
         }
         op.forwardWork = std::min(rows, m_shape.tokens) * vocab * (m_shape.compute + 4);
-        op.weight = m_shape.trainsEmbeddings ? m_weight : 0;
+        op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = op.keepsGradients = true;
         finish(std::move(op));
@@ -206,7 +206,8 @@ private:
 
 static bool leavesTiedGradient(const TorchShape& shape)
 {
-    return torchGradients(shape).kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone;
+    return torchGradients(shape).kind == GradientRule::Kind::Reduce && !shape.gathersHeadAlone
+        && shape.reachesEmbedding();
 }
 
 /// That of what the encoder made stands from the decoder's last layer to its first; a tape leaves one tensor at most.
@@ -223,7 +224,7 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     // An encoder-decoder model's decoder stands behind what its encoder made, which its layers read.
     const std::int64_t inputBytes = imageBytes > 0 ? imageBytes : shape.memoryBytes();
     ModuleGraph graph(inputBytes, imageBytes > 0 ? shape.trainsImages : inputBytes > 0);
-    const bool trains = shape.trainsEmbeddings;
+    const bool trains = shape.trainsTable();
     const TorchWeights weights = embeddingWeights(shape);
     Operation lookup{.kind = ResidualStream, .bytes = shape.streamBytes(), .reads = {}};
     lookup.weight = trains ? weights.total(TorchWeights::Kind::Table) : 0;
@@ -253,7 +254,7 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     options.keepsInput
         = imageBytes > 0 && (shape.encoderStages > 0 || shape.encoderCopies > 1); // the schedule frees it
     options.keepsInput |= shape.memoryTokens > 0;
-    if (options.gradients.kind == GradientRule::Kind::Reduce && trains && isRoot) {
+    if (options.gradients.kind == GradientRule::Kind::Reduce && shape.trainsHead() && isRoot) {
         options.foundGradient = shape.outputs() * shape.model.hidden;
     }
     TapeWriter writer(piece.tape, persistents);
@@ -266,12 +267,16 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
         writer.allocateInto(Tape::gradient, ActivationGradient, shape.memoryBytes());
     }
     fillTorchParameters(weights, piece);
+    if (!shape.reachesEmbedding()) {
+        piece.tape.dropBackward();
+    }
 }
 
-void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece)
+void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece, bool needsGradient)
 {
-    ModuleGraph graph(shape.streamBytes(), true);
-    Tensor states = TorchModules(shape, graph).norm(graph.input(), shape.localTokens(), shape.model.hidden);
+    ModuleGraph graph(shape.streamBytes(), needsGradient);
+    Tensor states = TorchModules(shape, graph)
+                        .norm(graph.input(), shape.localTokens(), shape.model.hidden, TrainedParts::FinalNorm);
     if (shape.sequenceShards > 1) {
         states = graph.apply(
             {.kind = GatheredInput, .bytes = graph.bytesOf(states) * shape.sequenceShards, .reads = {states}});

@@ -18,12 +18,13 @@ Tensor TorchModules::block(Tensor stream, bool hasExperts, bool attendsAcross)
     const Tensor normed = norm(stream, m_shape.localTokens(), m_model.hidden);
     Tensor afterAttention = add(stream, dropped(m_model.isMla ? latentAttention(normed) : attention(normed)));
     if (attendsAcross) {
-        const Tensor again = norm(afterAttention, m_shape.localTokens(), m_model.hidden);
+        const Tensor again = norm(afterAttention, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm);
         afterAttention = add(afterAttention, dropped(crossAttention(again)));
     }
-    const Tensor input = gather(norm(afterAttention, m_shape.localTokens(), m_model.hidden));
+    const Tensor input = gather(norm(afterAttention, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm));
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
-    return add(afterAttention, dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true))));
+    return add(afterAttention,
+               dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, denseMlp))));
 }
 
 /// transformers modeling_gpt_neox.py with two norms, modeling_falcon.py, modeling_phi.py and modeling_cohere.py with
@@ -31,16 +32,19 @@ Tensor TorchModules::block(Tensor stream, bool hasExperts, bool attendsAcross)
 Tensor TorchModules::parallelBlock(Tensor stream, bool hasExperts)
 {
     const Tensor normed = norm(stream, m_shape.localTokens(), m_model.hidden);
-    const Tensor other = m_model.blockNorms == 1 ? normed : norm(stream, m_shape.localTokens(), m_model.hidden);
+    const Tensor other = m_model.blockNorms == 1
+        ? normed
+        : norm(stream, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm);
     const Tensor attended = dropped(m_model.isMla ? latentAttention(normed) : attention(normed));
     const Tensor input = gather(other);
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
-    const Tensor widened = dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, true)));
+    const Tensor widened = dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, denseMlp)));
     return add(add(widened, attended), stream);
 }
 
-Tensor TorchModules::norm(Tensor input, std::int64_t rows, std::int64_t width)
+Tensor TorchModules::norm(Tensor input, std::int64_t rows, std::int64_t width, TrainedParts::Part part)
 {
+    const bool isTrained = m_shape.trains(part);
     const std::int64_t elements = rows * width;
     Operation op{.kind = NormOutput, .bytes = elements * m_shape.compute, .reads = {input}};
     if (m_model.layerNorm || m_shape.hasFusedNorm) {
@@ -48,13 +52,13 @@ Tensor TorchModules::norm(Tensor input, std::int64_t rows, std::int64_t width)
         op.keeps = {{NormStatistics, rows * (m_model.layerNorm ? 8 : 4)}};
     } else {
         op.keeps = {{NormCopy, elements * 4}, {NormStatistics, rows * 4}};
-        if (m_shape.trainsModel) {
+        if (isTrained) {
             op.keeps.push_back({NormOutput, elements * m_shape.compute});
         }
         op.forwardWork = 4 * elements;
         op.backwardWork = 4 * elements;
     }
-    op.weight = m_shape.trainsModel ? width * (m_model.layerNorm ? 2 : 1) : 0;
+    op.weight = isTrained ? width * (m_model.layerNorm ? 2 : 1) : 0;
     return m_graph.apply(std::move(op));
 }
 
@@ -94,7 +98,7 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
     if (input == m_memory) {
         op.backwardWork = m_shape.memoryBytes(); // its gradient, before it is added to that of the other layers
     }
-    if (m_shape.castsWeights) {
+    if (trains ? m_shape.castsWeights : m_shape.castsFrozen) {
         op.keeps = {{WeightCopies, weight * m_shape.compute}}; // the autocast cache
     } else if (m_shape.unpacksWeights && !trains) {
         op.reads = {input, unpacked(layer.in * layer.out)};
@@ -120,7 +124,7 @@ Tensor TorchModules::unpacked(std::int64_t elements)
 /// With an adapter: the input once more in its type, dropped out, through rank r and back, and added.
 Tensor TorchModules::linear(Tensor input, TensorKind kind, const Linear& layer)
 {
-    const Tensor base = product(input, kind, layer, m_shape.trainsModel);
+    const Tensor base = product(input, kind, layer, trains(layer));
     const bool isPacked = m_shape.adaptsPackedQkv && (layer.target == Adapters::Key || layer.target == Adapters::Value);
     if (!m_shape.hasAdapter(layer.target) || isPacked) {
         return base; // the packed adapter is written where the query is
@@ -167,7 +171,8 @@ Tensor TorchModules::adapterHalf(Tensor input, const Linear& layer, std::int64_t
 /// reads (tools/autograd/derivatives.yaml). Scaling makes one more of the whole.
 Tensor TorchModules::packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth)
 {
-    const Linear layer{m_shape.tokens, m_model.hidden, width + 2 * keyWidth, Adapters::Query};
+    const Linear layer{m_shape.tokens,     m_model.hidden, width + 2 * keyWidth, Adapters::Query, 1, 0,
+                       TrainedParts::Query};
     std::int64_t adapted = 0, many = 0;
     for (const auto& [target, columns] : {std::pair{Adapters::Query, width}, std::pair{Adapters::Key, keyWidth},
                                           std::pair{Adapters::Value, keyWidth}}) {
@@ -179,7 +184,7 @@ Tensor TorchModules::packedProjection(Tensor input, std::int64_t width, std::int
     }
     const std::int64_t ranks = m_shape.adapters.rank * many;
     const std::int64_t bytes = layer.rows * layer.out * m_shape.compute;
-    const Tensor base = product(input, Qkv, layer, m_shape.trainsModel);
+    const Tensor base = product(input, Qkv, layer, trains(layer));
     const Tensor low = adapterHalf(adapterInput(input, layer), layer, ranks, layer.in * ranks);
     Tensor high = adapterHalf(low, layer, adapted, m_shape.adapters.rank * adapted);
     if (adapted < layer.out) {
@@ -219,9 +224,9 @@ Tensor TorchModules::rotated(Tensor input)
         {.kind = RotatedQk, .bytes = bytes, .reads = {input}, .forwardWork = bytes, .backwardWork = bytes});
 }
 
-Tensor TorchModules::perHeadNorm(Tensor input, std::int64_t heads)
+Tensor TorchModules::perHeadNorm(Tensor input, std::int64_t heads, TrainedParts::Part part)
 {
-    return m_model.qkNorm ? norm(input, m_shape.tokens * heads, m_model.headDim) : input;
+    return m_model.qkNorm ? norm(input, m_shape.tokens * heads, m_model.headDim, part) : input;
 }
 
 Tensor TorchModules::repeated(Tensor input)
@@ -246,18 +251,23 @@ Tensor TorchModules::attention(Tensor normed)
                 {.kind = RotatedQk, .bytes = m_shape.tokens * columns * m_shape.compute, .reads = {packed}});
         };
         const Tensor context = attend(turned(width), repeated(turned(keyWidth)), packed, heads, width);
-        return scatter(linear(context, PartialOutput, {m_shape.tokens, width, m_model.hidden, Adapters::Output}));
+        return scatter(linear(context, PartialOutput,
+                              {m_shape.tokens, width, m_model.hidden, Adapters::Output, 1, 0, TrainedParts::Output}));
     }
-    Tensor query = linear(input, QueryProjection, {m_shape.tokens, m_model.hidden, width, Adapters::Query});
+    Tensor query = linear(input, QueryProjection,
+                          {m_shape.tokens, m_model.hidden, width, Adapters::Query, 1, 0, TrainedParts::Query});
     storeProduct(query, true);
-    Tensor key = linear(input, KeyValueProjection, {m_shape.tokens, m_model.hidden, keyWidth, Adapters::Key});
-    Tensor value = linear(input, KeyValueProjection, {m_shape.tokens, m_model.hidden, keyWidth, Adapters::Value});
+    Tensor key = linear(input, KeyValueProjection,
+                        {m_shape.tokens, m_model.hidden, keyWidth, Adapters::Key, 1, 0, TrainedParts::Key});
+    Tensor value = linear(input, KeyValueProjection,
+                          {m_shape.tokens, m_model.hidden, keyWidth, Adapters::Value, 1, 0, TrainedParts::Value});
     storeProduct(value, true);
-    query = rotated(perHeadNorm(query, heads));
-    key = repeated(rotated(perHeadNorm(key, groups)));
+    query = rotated(perHeadNorm(query, heads, TrainedParts::QueryNorm));
+    key = repeated(rotated(perHeadNorm(key, groups, TrainedParts::KeyNorm)));
     value = repeated(value);
     const Tensor context = attend(query, key, value, heads, width);
-    return scatter(linear(context, PartialOutput, {m_shape.tokens, width, m_model.hidden, Adapters::Output}));
+    return scatter(linear(context, PartialOutput,
+                          {m_shape.tokens, width, m_model.hidden, Adapters::Output, 1, 0, TrainedParts::Output}));
 }
 
 /// Keys and values of the encoder's tokens. What the encoder made is kept once for all layers, elsewhere.
@@ -337,22 +347,26 @@ Tensor TorchModules::scores(Tensor query, Tensor key, Tensor value, std::int64_t
         {.kind = ContextCopy, .bytes = m_graph.bytesOf(result), .reads = {result}, .passesGradient = true});
 }
 
-/// `in`: the first linear layer; the last one leads to `width`. `isWhole`: it is the block's own, not an expert's.
-Tensor TorchModules::mlp(Tensor input, std::int64_t width, const Linear& in, bool isWhole)
+/// `in`: the first linear layer; the last one leads to `width`.
+Tensor TorchModules::mlp(Tensor input, std::int64_t width, const Linear& in, const TorchMlpParts& names)
 {
-    const Tensor gate = linear(input, Fc1Output, in);
+    const bool isWhole = names.gate != expertMlp.gate; // the block's own, not an expert's
+    Linear first = in, second = in;
+    first.part = m_model.gate == 1 ? names.up : names.gate;
+    second.part = names.up;
+    const Tensor gate = linear(input, Fc1Output, first);
     storeProduct(gate, isWhole);
     const std::int64_t bytes = m_graph.bytesOf(gate);
     Tensor activated = ModuleGraph::none;
     if (m_model.gate == 1) {
         activated = gelu(gate);
     } else {
-        const Tensor up = linear(input, Fc1Output, in);
+        const Tensor up = linear(input, Fc1Output, second);
         activated = m_shape.hasFusedGate
             ? m_graph.apply({.kind = ActivationOutput, .bytes = bytes, .reads = {gate, up}, .saves = {true, true}})
             : pythonGate(gate, up, bytes);
     }
-    const Linear last{in.rows, in.out, width, Adapters::MlpOut, in.count, in.shards};
+    const Linear last{in.rows, in.out, width, Adapters::MlpOut, in.count, in.shards, names.down};
     const Tensor output = linear(activated, isWhole ? PartialOutput : SortedTokens, last);
     storeProduct(output, isWhole && m_shape.habits.cachesDeadResults && !m_shape.isCompiled);
     return output;
@@ -372,9 +386,9 @@ void TorchModules::storeProduct(Tensor tensor, bool isStored)
 }
 
 void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece,
-                     bool attendsAcross)
+                     bool attendsAcross, bool needsGradient)
 {
-    ModuleGraph graph(shape.streamBytes(), true);
+    ModuleGraph graph(shape.streamBytes(), needsGradient);
     TorchModules(shape, graph).block(graph.input(), hasExperts, attendsAcross);
     ModuleGraph::Options options;
     options.gradients = torchGradients(shape);
@@ -388,6 +402,10 @@ void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorage
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);
     fillTorchParameters(weights, piece);
+    const bool trains = shape.trainsModel && (shape.trained & ~TrainedParts::outsideBlocks) != 0;
+    if (!needsGradient && !trains && shape.adapters.rank == 0) {
+        piece.tape.dropBackward();
+    }
 }
 
 } // namespace headroom

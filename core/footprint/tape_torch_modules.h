@@ -27,7 +27,7 @@ public:
     Tensor parallelBlock(Tensor stream, bool hasExperts);
     /// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised
     /// tensor for the product with a trained weight; as one kernel its input and that number.
-    Tensor norm(Tensor input, std::int64_t rows, std::int64_t width);
+    Tensor norm(Tensor input, std::int64_t rows, std::int64_t width, TrainedParts::Part part = TrainedParts::FirstNorm);
     Tensor add(Tensor x, Tensor y);
     Tensor gelu(Tensor input);
     /// PyTorch's own dropout keeps a byte an element.
@@ -40,6 +40,7 @@ public:
         Adapters::Target target = Adapters::Other;
         std::int64_t count = 1;
         std::int64_t shards = 0; ///< of its gradients, where not those of the rest
+        TrainedParts::Part part{}; ///< what it is called where parts are frozen; 0: trained as the model is
     };
     Tensor linear(Tensor input, TensorKind kind, const Linear& layer);
 
@@ -53,14 +54,18 @@ private:
     Tensor gather(Tensor input);
     Tensor scatter(Tensor full);
     Tensor rotated(Tensor input);
-    Tensor perHeadNorm(Tensor input, std::int64_t heads);
+    Tensor perHeadNorm(Tensor input, std::int64_t heads, TrainedParts::Part part);
     Tensor repeated(Tensor input);
     Tensor attention(Tensor normed);
     Tensor crossAttention(Tensor normed);
     Tensor attend(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
     Tensor fused(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
     Tensor scores(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
-    Tensor mlp(Tensor input, std::int64_t width, const Linear& in, bool isWhole);
+    Tensor mlp(Tensor input, std::int64_t width, const Linear& in, const TorchMlpParts& names);
+    [[nodiscard]] bool trains(const Linear& layer) const
+    {
+        return layer.part == TrainedParts::Part{} ? m_shape.trainsModel : m_shape.trains(layer.part);
+    }
     Tensor pythonGate(Tensor gate, Tensor up, std::int64_t bytes);
     void storeProduct(Tensor tensor, bool isStored);
 

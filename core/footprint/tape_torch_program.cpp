@@ -27,6 +27,21 @@ enum PieceIndex : std::uint16_t {
     StagePieces = EncoderPieces + TorchEncoder::PieceCount
 };
 
+/// A block of which only some parts are trained.
+struct BlockKind
+{
+    bool hasExperts = false, needsGradient = false;
+    std::uint32_t trained = TrainedParts::all;
+    std::uint16_t piece = 0;
+
+    [[nodiscard]] bool isOf(const BlockKind& other) const
+    {
+        return hasExperts == other.hasExperts && needsGradient == other.needsGradient && trained == other.trained;
+    }
+    /// What it runs or keeps.
+    [[nodiscard]] bool hasBackward() const { return needsGradient || trained != 0; }
+};
+
 /// Layers of a pipeline stage's chunk.
 struct ChunkLayers
 {
@@ -49,6 +64,7 @@ public:
         , m_shape(shape)
         , m_encoder(plan, shape, EncoderPieces, program)
         , m_program(program)
+        , m_firstTrained(firstTrained())
     {
     }
 
@@ -94,7 +110,21 @@ private:
         if (m_shape.model.isMoe()) {
             writeTorchBlock(m_shape, true, persistents, pieces[ExpertBlockPiece]);
         }
-        writeTorchHead(m_shape, persistents, pieces[HeadPiece]);
+        writeTorchHead(m_shape, persistents, pieces[HeadPiece],
+                       m_shape.stages > 1 || needsGradient(m_shape.model.layers));
+    }
+
+    /// Whether anything in front of a layer is trained.
+    [[nodiscard]] bool needsGradient(std::int64_t layer) const
+    {
+        return m_shape.reachesEmbedding() || layer > m_firstTrained;
+    }
+
+    [[nodiscard]] std::int64_t firstTrained() const
+    {
+        const std::vector<std::uint32_t>& layers = m_shape.parts.layers;
+        return std::find_if(layers.begin(), layers.end(), [](std::uint32_t trained) { return trained != 0; })
+            - layers.begin();
     }
 
     [[nodiscard]] bool hasSource() const { return m_shape.memoryTokens > 0; }
@@ -147,7 +177,7 @@ private:
         stage.tensors = torchState(m_shape, parts);
     }
 
-    void fillChunk(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
+    void fillChunk(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
     {
         chunk.receives = !layers.isFirst;
         chunk.sends = !layers.isLast;
@@ -157,12 +187,14 @@ private:
                 addSource(chunk, parts);
             }
             chunk.runs.push_back({EmbeddingPiece, 1, 0});
-            parts.push_back({embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
+            parts.push_back(
+                {embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal(), m_shape.trained});
         }
         addBlocks(layers, chunk, parts);
         if (layers.isLast) {
             chunk.runs.push_back({HeadPiece, 1, 0});
-            parts.push_back({headWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal()});
+            parts.push_back(
+                {headWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal(), m_shape.trained});
         }
         if (layers.isFirst || layers.isLast) {
             for (int i = 0; i < 2; ++i) { // tokens and labels
@@ -203,8 +235,11 @@ private:
     }
 
     /// Runs of layers of one kind, of which the first so many are recomputed.
-    void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts) const
+    void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
     {
+        if (!m_shape.parts.isAll()) {
+            return addKinds(layers, chunk, parts);
+        }
         const std::int64_t recomputed = recomputedOf(layers.count);
         for (std::int64_t done = 0; done < layers.count;) {
             const bool hasExperts = m_shape.model.moeLayers(layers.first + done, 1) > 0;
@@ -221,6 +256,53 @@ private:
             parts.push_back({blockWeights(m_shape, hasExperts, hasSource()), end - done, m_shape.trainsModel, true});
             done = end;
         }
+    }
+
+    /// The same where parts are frozen. What keeps nothing is not recomputed: a checkpoint without a gradient to come
+    /// stores no input (torch/utils/checkpoint.py).
+    void addKinds(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
+    {
+        const std::int64_t recomputed = recomputedOf(layers.count);
+        chunk.isFrozen = layers.isFirst && !m_shape.reachesEmbedding();
+        for (std::int64_t i = 0; i < layers.count; ++i) {
+            const std::int64_t layer = layers.first + i;
+            BlockKind kind;
+            kind.hasExperts = m_shape.model.moeLayers(layer, 1) > 0;
+            kind.needsGradient = !layers.isFirst || needsGradient(layer);
+            kind.trained = m_shape.parts.of(layer);
+            const std::uint16_t piece = pieceOf(kind);
+            const bool isRecomputed = i < recomputed && kind.hasBackward();
+            chunk.isFrozen &= !kind.hasBackward();
+            if (PieceRun* last = chunk.runs.empty() ? nullptr : &chunk.runs.back();
+                last != nullptr && last->piece == piece && (last->checkpointGroup > 0) == isRecomputed) {
+                ++last->count;
+                ++parts.back().count;
+                continue;
+            }
+            PieceRun run{piece, 1, isRecomputed ? 1 : 0};
+            run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
+            chunk.runs.push_back(run);
+            parts.push_back(
+                {blockWeights(m_shape, kind.hasExperts), 1, m_shape.trainsModel, true, false, kind.trained});
+        }
+        chunk.isFrozen &= !layers.isLast;
+    }
+
+    [[nodiscard]] std::uint16_t pieceOf(BlockKind kind)
+    {
+        const auto known = std::find_if(m_kinds.begin(), m_kinds.end(),
+                                        [&kind](const BlockKind& other) { return other.isOf(kind); });
+        if (known != m_kinds.end()) {
+            return known->piece;
+        }
+        kind.piece = static_cast<std::uint16_t>(m_program.pieces.size());
+        m_kinds.push_back(kind);
+        TorchShape shape = m_shape;
+        shape.trained = kind.trained;
+        m_program.pieces.emplace_back();
+        writeTorchBlock(shape, kind.hasExperts, m_program.persistents, m_program.pieces.back(), false,
+                        kind.needsGradient);
+        return kind.piece;
     }
 
     /// FSDP gathers a pipeline stage's weights once a step (torch/distributed/pipelining/stage.py).
@@ -273,6 +355,8 @@ private:
     TorchEncoder m_encoder;
     ModelProgram& m_program;
     std::uint16_t m_nextStagePiece = StagePieces;
+    std::vector<BlockKind> m_kinds; ///< where parts are frozen; their pieces stand behind the others
+    const std::int64_t m_firstTrained; ///< layer, where parts are frozen
 };
 
 /// What the schedule's walk needs to know.

@@ -60,6 +60,12 @@ ModuleGraph::Offload offloadOf(const TrainingPlan& plan)
     return !plan.shard.offloadActivations.value ? None : plan.framework.value == "llm-foundry" ? Plain : Streams;
 }
 
+bool trainsNothing(const TrainingPlan& plan)
+{
+    const Trainable trainable = trainableOf(plan);
+    return !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
+}
+
 tl::unexpected<Problem> notDescribed(const TorchHabits& habits, const char* what)
 {
     return failure(
@@ -116,7 +122,10 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
                        "recomputing several layers together"},
              std::pair{plan.precision.fp8Params.value, "fp8 weights"},
              std::pair{loss == "native" || loss == "te" || loss == "te-inplace", "Megatron's fused loss"},
-             std::pair{plan.frozen.patterns.isKnown() && !plan.frozen.patterns.value.empty(), "freezing by pattern"},
+             std::pair{freezesParts(plan) && trainsNothing(plan), "a run that trains nothing"},
+             std::pair{freezesParts(plan)
+                           && (hasDecoder || (plan.parallel.pp.value > 1 && plan.parallel.vpp.value > 1)),
+                       "parts of this model frozen by name, layer or share"},
          }) {
         if (has) {
             return notDescribed(habits, what);
@@ -135,6 +144,9 @@ Result<void> checkKnown(const TrainingPlan& plan)
         if ((!field->isKnown() || field->value < 1) && !isPadded) {
             return failure(Text{HEADROOM_TR("core", "%1 is not known"), {key}});
         }
+    }
+    if (auto parts = trainedPartsOf(plan); !parts) {
+        return tl::unexpected(std::move(parts.error()));
     }
     for (const Problem& problem : validate(plan)) {
         if (problem.severity == Severity::Error) {
@@ -245,12 +257,13 @@ void readPrecision(const TrainingPlan& plan, TorchShape& shape)
     const bool isMixed
         = plan.precision.autocast.value || (shape.sharding == TorchSharding::Fsdp && plan.precision.reduce.isKnown());
     shape.castsWeights = plan.precision.autocast.value && types.params == DataType::Fp32;
+    shape.castsFrozen = shape.castsWeights && recipe.frozen == bytesPerElement(DataType::Fp32);
     shape.compute = types.params == DataType::Fp32 && !isMixed ? 4 : 2;
     shape.quantises = isQuantised(types.params);
     shape.unpacksWeights = types.params == DataType::Int4;
     shape.weight = shape.quantises ? recipe.otherParameter : recipe.parameter;
-    shape.frozen = recipe.otherParameter;
-    shape.frozenMatrix = recipe.parameter;
+    shape.frozen = recipe.otherFrozen;
+    shape.frozenMatrix = recipe.frozen;
     shape.gradient = wholeBytes(types.grads);
     shape.reduced = plan.precision.reduce.isKnown() ? wholeBytes(plan.precision.reduce.value) : shape.compute;
     shape.master = recipe.master;
@@ -267,6 +280,10 @@ void readTrained(const TrainingPlan& plan, TorchShape& shape)
 {
     const Trainable trainable = trainableOf(plan);
     shape.trainsModel = trainable.language;
+    if (shape.trainsModel) {
+        shape.parts = trainedPartsOf(plan).value_or(TrainedParts{});
+        shape.trained = shape.parts.outside;
+    }
     shape.adapters = trainable.adapters ? adaptersOf(plan) : Adapters{};
     for (const std::string& name : plan.lora.targets.value) {
         shape.adaptsPackedQkv |= name == "c_attn" || name == "linear_qkv" || name == "qkv" || name == "qkv_proj"

@@ -36,7 +36,7 @@ public:
     {
         double elements = 0;
         for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
-            elements += part.isTrained ? static_cast<double>(tensor.elements()) : 0;
+            elements += part.trains(tensor) ? static_cast<double>(tensor.elements()) : 0;
         }
         m_largestPart = std::max(m_largestPart, elements);
         for (std::int64_t i = 0; i < part.count; ++i) {
@@ -66,7 +66,7 @@ private:
         using enum TorchWeights::Kind;
         m_shards = tensor.isExpert ? std::max<std::int64_t>(m_shape.shards / m_shape.expertRanks, 1) : m_shape.shards;
         const bool isAdapter = tensor.kind == Adapter;
-        const bool trains = part.isTrained || isAdapter;
+        const bool trains = part.trains(tensor) || isAdapter;
         const double elements = static_cast<double>(tensor.elements());
         const bool isPacked = part.isQuantised && tensor.kind == Matrix && m_shape.quantises && !trains;
         const double frozen = isPacked ? m_shape.frozenMatrix : m_shape.frozen;

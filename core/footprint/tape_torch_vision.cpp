@@ -114,6 +114,8 @@ TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower
     shape.hasHiddenDropout = shape.hasAttentionDropout = false;
     shape.trainsModel = isTrained;
     shape.adapters = Adapters{};
+    shape.parts = {};
+    shape.trained = TrainedParts::all;
     shape.storesSelectively = shape.storesAttention = false;
     shape.checkpoints = language.checkpointsVision && isTrained;
     shape.quantises = shape.unpacksWeights = false;

@@ -33,30 +33,38 @@ public:
             addAttention();
         }
         if (hasExperts) {
-            add(Adapters::Other, m_model.hidden, m_model.experts, false);
-            addMlp(m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
+            add({Adapters::Other, TrainedParts::Router}, m_model.hidden, m_model.experts, false);
+            addMlp(expertMlp, m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
             if (m_model.sharedFfn > 0) {
-                addMlp(m_model.sharedFfn / m_shape.tensor);
+                addMlp(sharedMlp, m_model.sharedFfn / m_shape.tensor);
             }
         } else {
-            addMlp(m_model.ffn / m_shape.tensor);
+            addMlp(denseMlp, m_model.ffn / m_shape.tensor);
         }
         const std::int64_t norms = m_model.blockNorms + (attendsAcross ? 1 : 0);
-        for (int i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
-            addVector(m_model.hidden);
+        for (std::int64_t i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
+            addVector(m_model.hidden, i % norms == 0 ? TrainedParts::FirstNorm : TrainedParts::SecondNorm);
         }
         return std::move(m_weights);
     }
 
 private:
+    /// What a linear layer is called where adapters are asked for, and where parts are frozen.
+    struct Name
+    {
+        Adapters::Target target = Adapters::Other;
+        TrainedParts::Part part{};
+    };
+
     /// `count`: experts, 0 where it is none.
-    void add(Adapters::Target target, std::int64_t in, std::int64_t out, bool hasBias, std::int64_t count = 0)
+    void add(Name name, std::int64_t in, std::int64_t out, bool hasBias, std::int64_t count = 0)
     {
         using enum TorchWeights::Kind;
+        const Adapters::Target target = name.target;
         const std::int64_t many = std::max<std::int64_t>(count, 1);
-        m_weights.tensors.push_back({Matrix, out * many, in, count > 0});
+        m_weights.tensors.push_back({Matrix, out * many, in, count > 0, name.part});
         if (hasBias) {
-            addVector(out * many);
+            addVector(out * many, name.part);
         }
         const bool isPacked = m_shape.adaptsPackedQkv && (target == Adapters::Key || target == Adapters::Value);
         if (m_shape.hasAdapter(target) && !isPacked) {
@@ -67,7 +75,10 @@ private:
         }
     }
 
-    void addVector(std::int64_t elements) { m_weights.tensors.push_back({TorchWeights::Kind::Vector, elements}); }
+    void addVector(std::int64_t elements, TrainedParts::Part part)
+    {
+        m_weights.tensors.push_back({TorchWeights::Kind::Vector, elements, 1, false, part});
+    }
 
     [[nodiscard]] std::int64_t keyWidth() const
     {
@@ -77,12 +88,13 @@ private:
     void addAttention()
     {
         const std::int64_t query = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1) * m_model.headDim;
-        add(Adapters::Query, m_model.hidden, query, m_model.qkvBias);
-        add(Adapters::Key, m_model.hidden, keyWidth(), m_model.qkvBias && m_model.audioBins == 0); // none in Whisper
-        add(Adapters::Value, m_model.hidden, keyWidth(), m_model.qkvBias);
-        add(Adapters::Output, query, m_model.hidden, m_model.outBias);
+        add({Adapters::Query, TrainedParts::Query}, m_model.hidden, query, m_model.qkvBias);
+        add({Adapters::Key, TrainedParts::Key}, m_model.hidden, keyWidth(),
+            m_model.qkvBias && m_model.audioBins == 0); // none in Whisper
+        add({Adapters::Value, TrainedParts::Value}, m_model.hidden, keyWidth(), m_model.qkvBias);
+        add({Adapters::Output, TrainedParts::Output}, query, m_model.hidden, m_model.outBias);
         for (int i = 0; i < (m_model.qkNorm ? 2 : 0); ++i) {
-            addVector(m_model.headDim);
+            addVector(m_model.headDim, i == 0 ? TrainedParts::QueryNorm : TrainedParts::KeyNorm);
         }
     }
 
@@ -91,22 +103,26 @@ private:
         const std::int64_t heads = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1);
         const std::int64_t width = heads * (m_model.nopeDim + m_model.ropeDim);
         if (m_model.qLoraRank > 0) {
-            add(Adapters::Query, m_model.hidden, m_model.qLoraRank, m_model.qkvBias);
-            addVector(m_model.qLoraRank);
+            add({Adapters::Query, TrainedParts::QueryLatent}, m_model.hidden, m_model.qLoraRank, m_model.qkvBias);
+            addVector(m_model.qLoraRank, TrainedParts::QueryNorm);
         }
-        add(Adapters::Query, m_model.qLoraRank > 0 ? m_model.qLoraRank : m_model.hidden, width, false);
-        add(Adapters::Key, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, m_model.qkvBias);
-        addVector(m_model.kvLoraRank);
-        add(Adapters::Value, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim), false);
-        add(Adapters::Output, heads * m_model.valueDim, m_model.hidden, m_model.outBias);
+        add({Adapters::Query, TrainedParts::Query}, m_model.qLoraRank > 0 ? m_model.qLoraRank : m_model.hidden, width,
+            false);
+        add({Adapters::Key, TrainedParts::Key}, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, m_model.qkvBias);
+        addVector(m_model.kvLoraRank, TrainedParts::KeyNorm);
+        add({Adapters::Value, TrainedParts::Value}, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim),
+            false);
+        add({Adapters::Output, TrainedParts::Output}, heads * m_model.valueDim, m_model.hidden, m_model.outBias);
     }
 
-    void addMlp(std::int64_t width, std::int64_t experts = 0)
+    void addMlp(const TorchMlpParts& names, std::int64_t width, std::int64_t experts = 0)
     {
+        const bool hasBias = m_model.mlpBias && experts == 0;
         for (std::int64_t i = 0; i < m_model.gate; ++i) {
-            add(Adapters::MlpIn, m_model.hidden, width, m_model.mlpBias && experts == 0, experts);
+            add({Adapters::MlpIn, i + 1 < m_model.gate ? names.gate : names.up}, m_model.hidden, width, hasBias,
+                experts);
         }
-        add(Adapters::MlpOut, width, m_model.hidden, m_model.mlpBias && experts == 0, experts);
+        add({Adapters::MlpOut, names.down}, width, m_model.hidden, hasBias, experts);
     }
 
     const TorchShape& m_shape;
@@ -124,9 +140,11 @@ TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attends
 TorchWeights embeddingWeights(const TorchShape& shape)
 {
     TorchWeights weights;
-    weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.vocab / shape.tableRanks, shape.model.hidden});
+    weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.vocab / shape.tableRanks, shape.model.hidden,
+                               false, TrainedParts::Table});
     if (shape.model.positions > 0) {
-        weights.tensors.push_back({TorchWeights::Kind::Table, shape.model.positions, shape.model.hidden});
+        weights.tensors.push_back(
+            {TorchWeights::Kind::Table, shape.model.positions, shape.model.hidden, false, TrainedParts::Table});
     }
     return weights;
 }
@@ -135,13 +153,15 @@ TorchWeights headWeights(const TorchShape& shape)
 {
     TorchWeights weights;
     for (int i = 0; i < (shape.model.layerNorm ? 2 : 1); ++i) {
-        weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.hidden});
+        weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.hidden, 1, false, TrainedParts::FinalNorm});
     }
     if (!shape.model.tied) {
-        weights.tensors.push_back({TorchWeights::Kind::Table, shape.outputs(), shape.model.hidden});
+        weights.tensors.push_back(
+            {TorchWeights::Kind::Table, shape.outputs(), shape.model.hidden, false, TrainedParts::Head});
     }
     if (shape.model.headBias) {
-        weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.vocab / shape.outputRanks});
+        weights.tensors.push_back(
+            {TorchWeights::Kind::Vector, shape.model.vocab / shape.outputRanks, 1, false, TrainedParts::Head});
     }
     return weights;
 }

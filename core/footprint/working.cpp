@@ -98,6 +98,14 @@ double visionBytes(const Working& working, const StageLayers& layers)
     return own + (receives ? working.imageFeatures : 0);
 }
 
+double trainedShareOf(const Working& working, const StageLayers& layers)
+{
+    const StageLayers::Range& range = layers.ranges[0]; // of two, the other is like it
+    return working.parts.isAll()
+        ? 1
+        : trainedShare(working.parts, working.model, range.first, range.count, layers.holdsEmbedding, layers.holdsHead);
+}
+
 } // namespace
 
 double StageWorking::allActivations() const
@@ -147,6 +155,7 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
     result.projector = projectorOf(plan);
     result.split = splitOf(plan);
     result.trainable = trainableOf(plan);
+    result.parts = trainedPartsOf(plan).value_or(TrainedParts{});
     result.pipeline = pipelineOf(plan, result.split);
     result.split.chunks = result.pipeline.chunks;
     placeEncoder(plan, result);
@@ -164,7 +173,8 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
     StageWorking result;
     result.layers = stageLayers(working, split, stage);
     result.weights = stageWeights(working.weights, working.model, result.layers, working.pipeline.stages);
-    result.state = stateBytes(result.weights, working.recipe, working.sharding, working.trainable);
+    result.state = stateBytes(result.weights, working.recipe, working.sharding, working.trainable,
+                              trainedShareOf(working, result.layers));
     std::int64_t expertLayers = 0;
     for (const StageLayers::Range& range : result.layers.ranges) {
         expertLayers += working.model.moeLayers(range.first, range.count);

@@ -7,6 +7,7 @@
 #include "footprint/parameters.h"
 #include "footprint/schedule.h"
 #include "footprint/state.h"
+#include "footprint/trained_parts.h"
 #include "plan/encoder_placement.h"
 #include "plan/pipeline_split.h"
 
@@ -20,6 +21,7 @@ struct Working
     Projector projector;
     Split split;
     Trainable trainable;
+    TrainedParts parts; ///< of the language model, where some are frozen
     PipelineShape pipeline; ///< with the stages of an encoder that has its own
     ModelWeights weights;
     StateRecipe recipe;

@@ -118,6 +118,10 @@ template <class Group, class Visitor> void visitFrozen(Group& group, Visitor&& v
     visit("frozen.projector", group.projector);
     visit("frozen.all", group.all);
     visit("frozen.patterns", group.patterns);
+    visit("frozen.trained", group.trained);
+    visit("frozen.trained_layers", group.trainedLayers);
+    visit("frozen.trained_modules", group.trainedModules);
+    visit("frozen.ratio", group.ratio);
 }
 
 } // namespace headroom

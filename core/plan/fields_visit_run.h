@@ -84,6 +84,7 @@ template <class Group, class Visitor> void visitPrecision(Group& group, Visitor&
     visit("precision.master", group.master);
     visit("precision.opt_m", group.optM);
     visit("precision.opt_v", group.optV);
+    visit("precision.frozen", group.frozen);
     visit("precision.autocast", group.autocast);
     visit("precision.fp8", group.fp8);
     visit("precision.fp8_params", group.fp8Params);

@@ -91,7 +91,12 @@ struct ProjectorPlan
 struct FrozenPlan
 {
     Flag llm{false}, vision{false}, projector{false}, all{false};
-    Names patterns;
+    /// Regular expressions that look for the names transformers gives parameters: what `patterns` finds is frozen. What
+    /// `trained` finds is trained, whatever else is said here, and where nothing else is said, it alone.
+    Name patterns, trained;
+    Count trainedLayers; ///< of the language model: the last so many, the first of a negative number; nothing else
+    Names trainedModules; ///< of these layers, self_attn, mlp, …; all when not given
+    Real ratio; ///< of all parameters: the first ones, up to this share, are frozen
 };
 
 } // namespace headroom

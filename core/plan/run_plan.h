@@ -70,6 +70,7 @@ struct PrecisionPlan
 {
     Name recipe;
     Field<DataType> params, grads, master, optM, optV;
+    Field<DataType> frozen; ///< of weights that are not trained, where not those of params
     Flag autocast{false};
     Name fp8;
     Flag fp8Params{false};

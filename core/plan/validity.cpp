@@ -5,6 +5,7 @@
 #include "plan/encoder_placement.h"
 #include "plan/fields.h"
 #include "plan/layer_pattern.h"
+#include "plan/name_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -163,6 +164,25 @@ public:
             add(Severity::Error, share.origin,
                 Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
                      {"recompute.fraction", formatReal(share.value), "0", "1"}});
+        }
+    }
+
+    /// What is frozen by name or share.
+    void checkFrozen()
+    {
+        const FrozenPlan& frozen = m_plan.frozen;
+        if (frozen.ratio.isKnown() && !(frozen.ratio.value >= 0 && frozen.ratio.value <= 1)) {
+            add(Severity::Error, frozen.ratio.origin,
+                Text{HEADROOM_TR("core", "%1 is %2; it must be between %3 and %4"),
+                     {"frozen.ratio", formatReal(frozen.ratio.value), "0", "1"}});
+        }
+        for (const Name* expression : {&frozen.patterns, &frozen.trained}) {
+            if (!expression->isKnown()) {
+                continue;
+            }
+            if (auto compiled = NamePattern::compile(expression->value); !compiled) {
+                add(Severity::Error, expression->origin, std::move(compiled.error().text));
+            }
         }
     }
 
@@ -342,6 +362,7 @@ public:
             checkModel();
             checkPattern();
             checkRecompute();
+            checkFrozen();
             checkParallel();
             checkEncoder();
             checkObjective();

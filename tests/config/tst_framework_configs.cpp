@@ -224,6 +224,31 @@ void TestFrameworkConfigs::ownTexts_data()
     row("LLaMA-Factory's switch", "a.yaml",
         "stage: sft\nfinetuning_type: lora\ntemplate: x\ndisable_gradient_checkpointing: true\n", "llama-factory",
         "recompute.enabled=false, lora.rank=8, batch.micro=8, frozen.vision=true");
+    row("LLaMA-Factory's last layers", "a.yaml",
+        "stage: sft\nfinetuning_type: freeze\ntemplate: x\nbf16: true\nfreeze_trainable_modules: mlp,self_attn\n"
+        "freeze_extra_modules: embed_tokens,norm\n",
+        "llama-factory",
+        "frozen.trained_layers=2, frozen.trained_modules=mlp, self_attn, frozen.trained=(?:embed_tokens)|(?:norm), "
+        "precision.frozen=bf16");
+    row("LLaMA-Factory's first layers", "a.yaml",
+        "stage: sft\nfinetuning_type: freeze\ntemplate: x\nfreeze_trainable_layers: -3\n", "llama-factory",
+        "frozen.trained_layers=-3, frozen.trained=");
+    row("Axolotl's unfrozen parameters", "a.yaml",
+        "base_model: x\nmicro_batch_size: 1\ndatasets: [{path: y}]\nunfrozen_parameters:\n"
+        "  - ^lm_head.weight$\n  - ^model.embed_tokens.weight$[:32000]\n"
+        "  - model.layers.2[0-9]+.block_sparse_moe.gate\n",
+        "axolotl",
+        "frozen.trained=(?:^lm_head\\.weight$)|(?:^model\\.embed_tokens\\.weight$)|"
+        "(?:^model\\.layers\\.2[0-9]+\\.block_sparse_moe\\.gate)");
+    row("ms-swift's frozen share", "a.sh",
+        "swift sft --model x --train_type full --per_device_train_batch_size 1 --freeze_parameters_ratio 0.75 "
+        "--trainable_parameters lm_head\n",
+        "ms-swift", "frozen.ratio=0.75, frozen.trained=^lm_head");
+    row("ms-swift's frozen prefix", "a.sh",
+        "swift sft --model x --train_type full --per_device_train_batch_size 1 --freeze_parameters model.layers.1. "
+        "--trainable_parameters_regex "
+        "'norm$'\n",
+        "ms-swift", "frozen.patterns=^model\\.layers\\.1\\., frozen.trained=norm$");
     row("LLaMA-Factory's pairs", "a.yaml", "stage: dpo\nfinetuning_type: full\ntemplate: x\n", "llama-factory",
         "objective.type=dpo, objective.reference=");
     row("LLaMA-Factory's pairs alone", "a.yaml", "stage: dpo\nfinetuning_type: full\ntemplate: x\npref_loss: orpo\n",

@@ -73,6 +73,12 @@ const Choices torch{
      "shard.offload_activations=true"},
 };
 
+/// By layer, by share and by name, from the front and from the back.
+const Choices frozenParts{
+    {"frozen.trained_layers=5", "frozen.trained_layers=-4", "frozen.ratio=0.4", "frozen.patterns=embed_tokens|q_proj",
+     "frozen.trained=layers\\.[0-9]*[13579]\\.mlp.down|norm", "frozen.trained_layers=3 frozen.trained=lm_head|merger"},
+};
+
 const Choices megatron{
     {"parallel.tp=1", "parallel.tp=2", "parallel.tp=4 parallel.sp=true"},
     {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2",
@@ -217,6 +223,12 @@ void TestSweep::agrees_data()
     for (const char* profile : {"hf-sdpa", "torchtune"}) {
         QTest::addRow("%s, over ranks", profile) << QList<Choices>{models, torch, ranks} << ofManySmall;
     }
+    for (const char* profile : {"hf-sdpa", "hf-flash", "torchtune"}) {
+        QTest::addRow("%s, parts frozen", profile) << QList<Choices>{models, torch, frozenParts} << usual;
+        QTest::addRow("%s, parts of images frozen", profile)
+            << QList<Choices>{models, torch, encoders, frozenParts} << ofManySmall;
+    }
+    QTest::newRow("torchtitan, parts frozen") << QList<Choices>{models, torch, pipelines, frozenParts} << usual;
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
         QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves} << ofManySmall;
     }
