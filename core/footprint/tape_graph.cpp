@@ -139,7 +139,9 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
         // The module behind has gathered this one, which gathers the next (FSDP2 _fsdp_param_group.py,
         // _backward_prefetch); copied out when that one's backward begins (theory.md 2.4).
         gathered = writer.allocate(GatheredParameters, options.gathered);
-        next = writer.allocateOn(gatherStream, GatheredParameters, options.gatherBuffer);
+        next = options.precedingBuffer > 0
+            ? writer.allocateOn(gatherStream, GatheredParameters, options.precedingBuffer)
+            : Tape::none;
     } else if (!options.keepsGathered) {
         gathered = gather(options, writer);
     }

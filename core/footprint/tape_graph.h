@@ -48,7 +48,7 @@ public:
         std::int64_t gathered = 0; ///< bytes of parameters gathered while the module runs (FSDP, ZeRO-3)
         std::int64_t gatherBuffer
             = 0; ///< what the collective reads and writes, on a stream of its own, before it is copied out
-        std::int64_t followingBuffer = 0; ///< the same of the module that runs next
+        std::int64_t followingBuffer = 0, precedingBuffer = 0; ///< the same of the modules behind and in front
         bool prefetches = false; ///< the module before it is gathered while this one's backward runs
         bool keepsGathered = false; ///< from the forward until the end of the backward
         bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction

@@ -5,11 +5,10 @@ namespace headroom {
 
 using enum TensorKind;
 
-namespace {
-
-constexpr std::int64_t chunk = 64; ///< tokens, fixed in the kernels
-
-} // namespace
+DeltaRule MegatronDeltaNet::sizes() const
+{
+    return {share(), m_shape.microBatch, m_shape.fullSequence, m_shape.element};
+}
 
 MegatronModules::Tensor MegatronDeltaNet::branch(const Tensor& input)
 {
@@ -51,12 +50,9 @@ MegatronModules::Tensor MegatronDeltaNet::normalised(const Tensor& convolved)
 /// Scores in fp32 until they are inverted; w and u; the states of the chunks; new values.
 MegatronModules::Storages MegatronDeltaNet::ruleTemporaries()
 {
-    const LinearMixer part = share();
-    const std::int64_t chunks = (m_shape.fullSequence + chunk - 1) / chunk;
-    const std::int64_t states = m_shape.microBatch * chunks * part.values() * part.keyDim * m_shape.element;
+    const DeltaRule sizes = this->sizes();
     Storages all;
-    for (const std::int64_t size :
-         {bytes(part.heads * part.keyDim), bytes(part.values()), states, bytes(part.values())}) {
+    for (const std::int64_t size : {sizes.expandedKeys(), sizes.values(), sizes.states(), sizes.values()}) {
         all.push_back(recorder.allocate(ScanWorkspace, size));
     }
     return all;
@@ -64,14 +60,13 @@ MegatronModules::Storages MegatronDeltaNet::ruleTemporaries()
 
 MegatronModules::Tensor MegatronDeltaNet::rule(const Tensor& query, const Tensor& key, const Tensor& value)
 {
-    const LinearMixer part = share();
-    // Decay in fp32 on its way from the projection, its sums, and beta.
-    const Storage decay = recorder.allocate(ScanOutput, rows() * part.heads * (3 * 4 + m_shape.element));
-    Storage scores = recorder.allocate(ScanWorkspace, 4 * rows() * chunk * part.heads);
-    const Storage inverted = recorder.allocate(ScanOutput, bytes(chunk * part.heads));
+    const DeltaRule sizes = this->sizes();
+    const Storage decay = recorder.allocate(ScanOutput, sizes.decay());
+    Storage scores = recorder.allocate(ScanWorkspace, sizes.scores());
+    const Storage inverted = recorder.allocate(ScanOutput, sizes.inverted());
     scores = {};
     const Storages temporaries = ruleTemporaries();
-    return recorder.run({query, key, value}, ScanOutput, bytes(part.values()),
+    return recorder.run({query, key, value}, ScanOutput, sizes.values(),
                         {query.storage, key.storage, value.storage, decay, inverted},
                         [this](const Storages&) { return ruleBackward(); });
 }
@@ -79,20 +74,18 @@ MegatronModules::Tensor MegatronDeltaNet::rule(const Tensor& query, const Tensor
 /// chunk_gated_delta_rule_bwd: the forward's temporaries again, then gradients of values, states, q, k and w.
 MegatronModules::Storages MegatronDeltaNet::ruleBackward()
 {
-    const LinearMixer part = share();
-    const std::int64_t keys = bytes(part.heads * part.keyDim), values = bytes(part.values());
+    const DeltaRule sizes = this->sizes();
     const auto workspace = [this](std::int64_t size) { return recorder.allocate(ScanWorkspace, size); };
     Storages held = ruleTemporaries();
-    Storage valueGradient = workspace(values);
-    const std::int64_t chunks = (m_shape.fullSequence + chunk - 1) / chunk;
-    held.push_back(workspace(m_shape.microBatch * chunks * part.values() * part.keyDim * m_shape.element));
-    valueGradient = workspace(values);
-    const Storage query = recorder.allocate(ActivationGradient, keys);
-    const Storage key = recorder.allocate(ActivationGradient, keys);
-    held.push_back(workspace(keys)); // of w
-    held.push_back(workspace(4 * rows() * part.heads)); // of the decay
-    held.push_back(workspace(keys)); // k once more
-    const Storage value = recorder.allocate(ActivationGradient, values);
+    Storage valueGradient = workspace(sizes.values());
+    held.push_back(workspace(sizes.states()));
+    valueGradient = workspace(sizes.values());
+    const Storage query = recorder.allocate(ActivationGradient, sizes.expandedKeys());
+    const Storage key = recorder.allocate(ActivationGradient, sizes.expandedKeys());
+    held.push_back(workspace(sizes.expandedKeys())); // of w
+    held.push_back(workspace(4 * sizes.rows() * sizes.mixer.heads)); // of the decay
+    held.push_back(workspace(sizes.expandedKeys())); // k once more
+    const Storage value = recorder.allocate(ActivationGradient, sizes.values());
     return {query, key, value};
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_megatron_mixers.h"
 
-#include <algorithm>
-
 namespace headroom {
 
 using enum TensorKind;
@@ -49,58 +47,26 @@ MegatronModules::Tensor MegatronStateSpace::branch(const Tensor& input)
     return rowParallel(normed, {m_shape.tokens(), own.values(), m_shape.hidden, PartialOutput});
 }
 
-std::int64_t MegatronStateSpace::chunks() const
+StateSpaceScan MegatronStateSpace::sizes() const
 {
-    const std::int64_t chunk = m_shape.hybrid.mixer.chunk;
-    return (m_shape.fullSequence + chunk - 1) / chunk;
-}
-
-/// States of all chunks.
-std::int64_t MegatronStateSpace::stateElements() const
-{
-    const LinearMixer part = share();
-    return m_shape.microBatch * chunks() * part.values() * part.state;
-}
-
-/// Products of B and C within the chunks, in fp32.
-std::int64_t MegatronStateSpace::scoreBytes() const
-{
-    const LinearMixer part = share();
-    return 4 * m_shape.microBatch * chunks() * part.groups * part.chunk * part.chunk;
-}
-
-/// Time steps, or their sums, in fp32.
-std::int64_t MegatronStateSpace::stepBytes() const
-{
-    const LinearMixer part = share();
-    return 4 * m_shape.microBatch * chunks() * part.chunk * part.heads;
-}
-
-/// Programs that share a group's heads write gradients of their own, so that the GPU is full
-/// (ops/triton/ssd_chunk_state.py, _chunk_state_bwd_db: nsplits).
-std::int64_t MegatronStateSpace::headSplits() const
-{
-    const LinearMixer part = share();
     const std::int64_t processors = m_shape.capability >= 10 ? 148 : m_shape.capability == 9 ? 132 : 108;
-    const std::int64_t ratio = std::max<std::int64_t>(part.heads / part.groups, 1);
-    const std::int64_t programs = m_shape.microBatch * chunks() * part.heads;
-    const std::int64_t each = std::clamp<std::int64_t>((programs + processors - 1) / processors, 1, ratio);
-    return (ratio + each - 1) / each;
+    return {share(), m_shape.microBatch, m_shape.fullSequence, m_shape.element, processors};
 }
 
 /// _mamba_chunk_scan_combined_fwd: x, B, C; time steps and their sums; the states of the chunks, first alone, then
 /// passed on; the products of B and C.
 MegatronModules::Storages MegatronStateSpace::scanTemporaries()
 {
-    Storages all{recorder.allocate(ScanWorkspace, bytes(share().convolved(Mixer::Mamba2)))};
+    const StateSpaceScan scan = sizes();
+    Storages all{recorder.allocate(ScanWorkspace, bytes(scan.mixer.convolved(Mixer::Mamba2)))};
     for (int i = 0; i < 2; ++i) {
-        all.push_back(recorder.allocate(ScanWorkspace, stepBytes()));
+        all.push_back(recorder.allocate(ScanWorkspace, scan.steps()));
     }
-    Storage states = recorder.allocate(ScanWorkspace, 4 * stateElements());
-    all.push_back(recorder.allocate(ScanWorkspace, m_shape.element * stateElements()));
-    all.push_back(recorder.allocate(ScanWorkspace, 4 * stateElements() / chunks()));
+    Storage states = recorder.allocate(ScanWorkspace, 4 * scan.stateElements());
+    all.push_back(recorder.allocate(ScanWorkspace, scan.element * scan.stateElements()));
+    all.push_back(recorder.allocate(ScanWorkspace, 4 * scan.stateElements() / scan.chunks()));
     states = {};
-    all.push_back(recorder.allocate(ScanWorkspace, scoreBytes()));
+    all.push_back(recorder.allocate(ScanWorkspace, scan.scores()));
     return all;
 }
 
@@ -115,47 +81,19 @@ MegatronModules::Tensor MegatronStateSpace::scan(const Tensor& packed)
         [this, packedBytes = packed.bytes](const Storages&) { return Storages{scanBackward(packedBytes)}; });
 }
 
-/// A gradient that several programs write apart, and its sum.
-MegatronModules::Storage MegatronStateSpace::summed(std::int64_t size, std::int64_t parts)
-{
-    const Storage apart = recorder.allocate(ScanWorkspace, size * parts);
-    return recorder.allocate(ScanWorkspace, size);
-}
-
-/// MambaSplitConv1dScanCombinedFn.backward and _mamba_chunk_scan_combined_bwd, in their order.
 MegatronModules::Storage MegatronStateSpace::scanBackward(std::int64_t packedBytes)
 {
-    const LinearMixer part = share();
-    const auto workspace = [this](std::int64_t size) { return recorder.allocate(ScanWorkspace, size); };
-    const std::int64_t convolved = bytes(part.convolved(Mixer::Mamba2)), steps = stepBytes();
-    Storages held{workspace(convolved)}; // x, B, C again
     Storage gradient = recorder.allocate(ActivationGradient, packedBytes);
-    held.push_back(workspace(convolved)); // their gradients
-    held.push_back(workspace(bytes(part.heads))); // a copy of the time steps
-    for (int i = 0; i < 2; ++i) {
-        held.push_back(workspace(steps));
+    const std::vector<ScanTemporary> temporaries = scanBackwardTemporaries(sizes(), true);
+    Storages held(temporaries.size());
+    for (std::size_t i = 0; i < temporaries.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+            if (temporaries[k].until == i) {
+                held[k] = {};
+            }
+        }
+        held[i] = recorder.allocate(ScanWorkspace, temporaries[i].bytes);
     }
-    held.push_back(workspace(scoreBytes()));
-    Storage states = workspace(4 * stateElements());
-    Storage passed = workspace(4 * stateElements());
-    held.push_back(workspace(4 * stateElements() / chunks()));
-    states = {};
-    held.push_back(workspace(bytes(part.values()))); // the gradient behind the gate
-    Storage stateGradients = workspace(4 * stateElements());
-    for (int i = 0; i < 2; ++i) { // states and their gradients for the products
-        held.push_back(workspace(m_shape.element * stateElements()));
-    }
-    passed = stateGradients = {};
-    held.push_back(workspace(steps));
-    const std::int64_t shared = 4 * rows() * part.groups * part.state, splits = headSplits();
-    for (int i = 0; i < 2; ++i) { // B and C
-        held.push_back(summed(shared, splits));
-        held.push_back(workspace(steps));
-    }
-    held.push_back(summed(scoreBytes(), splits));
-    held.push_back(workspace(steps)); // sums of A's gradient from behind
-    constexpr std::int64_t rowBlock = 32;
-    held.push_back(summed(steps, std::max<std::int64_t>(part.chunk / rowBlock, 1)));
     return gradient;
 }
 

@@ -2,6 +2,8 @@
 // Mixers of Megatron's hybrids that are no attention.
 #pragma once
 
+#include "footprint/delta_rule.h"
+#include "footprint/state_space_scan.h"
 #include "footprint/tape_megatron_blocks.h"
 
 namespace headroom {
@@ -36,12 +38,7 @@ private:
     Tensor scan(const Tensor& packed);
     Storages scanTemporaries();
     Storage scanBackward(std::int64_t packedBytes);
-    Storage summed(std::int64_t bytes, std::int64_t parts);
-    [[nodiscard]] std::int64_t headSplits() const;
-    [[nodiscard]] std::int64_t chunks() const;
-    [[nodiscard]] std::int64_t stateElements() const;
-    [[nodiscard]] std::int64_t scoreBytes() const;
-    [[nodiscard]] std::int64_t stepBytes() const;
+    [[nodiscard]] StateSpaceScan sizes() const;
 };
 
 /// Gated delta net (megatron/core/ssm/gated_delta_net.py) with the chunked rule of flash-linear-attention
@@ -55,6 +52,7 @@ private:
     Tensor branch(const Tensor& input) override;
     Tensor normalised(const Tensor& convolved);
     Tensor rule(const Tensor& query, const Tensor& key, const Tensor& value);
+    [[nodiscard]] DeltaRule sizes() const;
     Storages ruleTemporaries();
     Storages ruleBackward();
 };

@@ -110,7 +110,7 @@ public:
             fillChunks(own, stage);
         }
         if (m_shape.shardsGradients) {
-            gatherUnits(LayerPiece, m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece, m_program);
+            gatherUnits(layerPieces(), m_program);
         }
         if (m_shape.offload.isOn) {
             const PieceIndex expert = m_shape.experts.isPresent() ? ExpertLayerPiece : LayerPiece;
@@ -185,6 +185,18 @@ private:
                 tapes.writeHybridLayer(m_program.pieces.back(), kind);
             }
         }
+    }
+
+    [[nodiscard]] std::vector<std::uint16_t> layerPieces() const
+    {
+        std::vector<std::uint16_t> pieces{LayerPiece};
+        if (m_shape.experts.isPresent() && m_kinds.empty()) {
+            pieces.push_back(ExpertLayerPiece);
+        }
+        for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+            pieces.push_back(static_cast<std::uint16_t>(m_firstKind + i));
+        }
+        return pieces;
     }
 
     /// Embedding and head are on the same GPU, so that a tied matrix, or that of predictions, stands once.

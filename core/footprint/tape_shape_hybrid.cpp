@@ -35,20 +35,6 @@ bool isMixed(const std::vector<LayerKind>& layers)
     return std::adjacent_find(layers.begin(), layers.end(), std::not_equal_to<>()) != layers.end();
 }
 
-/// The chunk states of a scan are the largest of its tensors.
-bool isComputable(const LinearMixer& mixer, const RankShape& shape)
-{
-    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-    const double tokens = real(shape.microBatch) * real(shape.fullSequence);
-    const double state = real(mixer.heads) * real(mixer.headDim) * std::max(real(mixer.state), real(mixer.keyDim));
-    const double scores = real(mixer.groups) * real(mixer.chunk) * real(mixer.chunk);
-    const double width = real(mixer.heads) * (real(mixer.headDim) + real(mixer.keyDim) + real(mixer.chunk))
-        + real(mixer.groups) * real(mixer.state) + real(mixer.keyHeads) * real(mixer.keyDim);
-    return (tokens + 1) * (width + state + scores + real(shape.hidden) * width)
-        * real(static_cast<std::int64_t>(shape.hybrid.layers.size()) + 1) * 64
-        < 4e18;
-}
-
 Result<void> checkMixers(const TrainingPlan& plan, const RankShape& shape)
 {
     const HybridShape& hybrid = shape.hybrid;
@@ -60,7 +46,6 @@ Result<void> checkMixers(const TrainingPlan& plan, const RankShape& shape)
              std::pair{shape.isFrozen || shape.adapters.rank > 0, "frozen hybrid layers"},
              std::pair{shape.latentAttention.isPresent(), "latent attention in hybrids"},
              std::pair{shape.offload.isOn, "offloaded activations of hybrids"},
-             std::pair{shape.shardsGradients, "hybrids under FSDP"},
              std::pair{shape.checkpointGroup > 1 && isMixed(hybrid.layers),
                        "groups of recomputed layers that mix kinds of layers"},
              std::pair{hybrid.predictor.empty() && shape.predictors > 0 && plan.model.layerPattern.isKnown(),
@@ -74,6 +59,17 @@ Result<void> checkMixers(const TrainingPlan& plan, const RankShape& shape)
 }
 
 } // namespace
+
+/// The chunk states of a scan are the largest of its tensors.
+bool isMixerComputable(const LinearMixer& mixer, std::int64_t tokens, std::int64_t hidden, std::int64_t layers)
+{
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double state = real(mixer.heads) * real(mixer.headDim) * std::max(real(mixer.state), real(mixer.keyDim));
+    const double scores = real(mixer.groups) * real(mixer.chunk) * real(mixer.chunk);
+    const double width = real(mixer.heads) * (real(mixer.headDim) + real(mixer.keyDim) + real(mixer.chunk))
+        + real(mixer.groups) * real(mixer.state) + real(mixer.keyHeads) * real(mixer.keyDim) + real(mixer.timeRank);
+    return (real(tokens) + 1) * (width + state + scores + real(hidden) * width) * (real(layers) + 1) * 64 < 4e18;
+}
 
 Result<void> readHybrid(const TrainingPlan& plan, RankShape& shape)
 {
@@ -111,7 +107,8 @@ Result<void> readHybrid(const TrainingPlan& plan, RankShape& shape)
     if (!divides) {
         return divides;
     }
-    if (!isComputable(whole.mixer, shape)) {
+    if (!isMixerComputable(whole.mixer, shape.microBatch * shape.fullSequence, shape.hidden,
+                           static_cast<std::int64_t>(hybrid.layers.size()))) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
     return {};

@@ -22,6 +22,10 @@ struct HybridShape
     [[nodiscard]] bool isPresent() const { return !layers.empty(); }
 };
 
+/// Every tensor of a mixer stays far below 2^63 bytes.
+[[nodiscard]] bool isMixerComputable(const LinearMixer& mixer, std::int64_t tokens, std::int64_t hidden,
+                                     std::int64_t layers);
+
 struct RankShape;
 
 /// Fills in `shape.hybrid`, whose other parts are there already. Fails with the value that is impossible or not

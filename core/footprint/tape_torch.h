@@ -78,6 +78,8 @@ struct TorchShape
     bool storesAttention = false; ///< the selective policy lists the kernel that runs
     ModuleGraph::Offload offload = ModuleGraph::Offload::None; ///< of what the blocks save
     std::int64_t cublasWorkspace = 0;
+    std::int64_t normElement = 2; ///< bytes of what a norm in Python multiplies by its weight
+    std::int64_t processors = 132; ///< multiprocessors of the GPU
 
     [[nodiscard]] bool isDeepSpeed() const
     {

@@ -76,6 +76,23 @@ Tensor TorchModules::weighted(Tensor rows, Tensor scores, std::int64_t count)
                   : product;
 }
 
+/// What a shared expert made, times a number a token (modeling_qwen2_moe.py, shared_expert_gate).
+Tensor TorchModules::opened(Tensor input, Tensor shared)
+{
+    if (!m_model.sharedGate) {
+        return shared;
+    }
+    const std::int64_t bytes = m_graph.bytesOf(shared);
+    const Tensor raw = linear(input, RouterScores, {m_shape.tokens, m_model.hidden, 1});
+    const Tensor gate
+        = m_graph.apply({.kind = RouterScores, .bytes = m_graph.bytesOf(raw), .reads = {raw}, .savesResult = true});
+    return m_graph.apply({.kind = PartialOutput,
+                          .bytes = bytes,
+                          .reads = {gate, shared},
+                          .saves = {true, true},
+                          .backwardWork = m_shape.isCompiled ? 0 : bytes});
+}
+
 /// Rows sorted by expert, sent to the ranks that hold them, worked on in one grouped product, sent back and summed.
 Tensor TorchModules::experts(Tensor input)
 {
@@ -111,7 +128,7 @@ Tensor TorchModules::experts(Tensor input)
     const Linear shared{m_shape.tokens, m_model.hidden, m_model.sharedFfn / m_shape.tensor, Adapters::MlpIn};
     return m_graph.apply({.kind = PartialOutput,
                           .bytes = sumBytes,
-                          .reads = {sum, mlp(input, m_model.hidden, shared, sharedMlp)},
+                          .reads = {sum, opened(input, mlp(input, m_model.hidden, shared, sharedMlp))},
                           .passesGradient = true});
 }
 

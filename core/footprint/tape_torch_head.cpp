@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/tape_torch_mixers.h"
 #include "footprint/tape_torch_modules.h"
 
 #include <algorithm>
@@ -247,7 +248,7 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
         root.tensors.insert(root.tensors.end(), head.tensors.begin(), head.tensors.end());
     }
     ModuleGraph::Options firstBlock;
-    setTorchGathered(shape, blockWeights(shape, shape.model.moeLayers(0, 1) > 0), firstBlock);
+    setTorchGathered(shape, layerWeights(shape, 0), firstBlock);
     setTorchGathered(shape, root, options);
     options.followingBuffer = firstBlock.gatherBuffer;
     options.keepsGathered = isRoot;
@@ -297,8 +298,7 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
         options.followingBuffer = 0;
         options.keepsGathered = true;
     } else if (shape.habits.keepsLastBlockGathered) {
-        options.gathered
-            = torchGathered(shape, blockWeights(shape, shape.model.moeLayers(shape.model.layers - 1, 1) > 0));
+        options.gathered = torchGathered(shape, layerWeights(shape, shape.model.layers - 1));
         options.keepsGathered = true;
     }
     TapeWriter writer(piece.tape, persistents);

@@ -53,7 +53,7 @@ Tensor TorchModules::norm(Tensor input, std::int64_t rows, std::int64_t width, T
     } else {
         op.keeps = {{NormCopy, elements * 4}, {NormStatistics, rows * 4}};
         if (isTrained) {
-            op.keeps.push_back({NormOutput, elements * m_shape.compute});
+            op.keeps.push_back({NormOutput, elements * m_shape.normElement});
         }
         op.forwardWork = 4 * elements;
         op.backwardWork = 4 * elements;

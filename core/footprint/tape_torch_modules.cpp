@@ -68,7 +68,7 @@ void setTorchGathered(const TorchShape& c, const TorchWeights& weights, ModuleGr
     options.gathered = torchGathered(c, weights);
     options.gatherBuffer
         = c.sharding == TorchSharding::Fsdp && c.shards > 1 ? options.gathered + options.gathered / c.shards : 0;
-    options.followingBuffer = options.gatherBuffer; // of a block like this one
+    options.followingBuffer = options.precedingBuffer = options.gatherBuffer; // of blocks like this one
 }
 
 } // namespace headroom

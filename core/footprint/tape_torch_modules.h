@@ -25,6 +25,8 @@ public:
     Tensor block(Tensor stream, bool hasExperts, bool attendsAcross = false);
     /// Attention and MLP side by side: GPT-J, GPT-NeoX, Falcon, Phi, Command R.
     Tensor parallelBlock(Tensor stream, bool hasExperts);
+    /// Of a hybrid.
+    Tensor layer(Tensor stream, LayerKind kind);
     /// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised
     /// tensor for the product with a trained weight; as one kernel its input and that number.
     Tensor norm(Tensor input, std::int64_t rows, std::int64_t width, TrainedParts::Part part = TrainedParts::FirstNorm);
@@ -74,6 +76,15 @@ private:
     Tensor experts(Tensor input);
     Tensor route(Tensor input);
     Tensor weighted(Tensor rows, Tensor scores, std::int64_t count);
+    Tensor opened(Tensor input, Tensor shared);
+
+    // tape_torch_mixers.cpp
+    Tensor mixed(Tensor normed, Mixer mixer);
+    Tensor gatedAttention(Tensor normed);
+    Tensor stateSpace(Tensor normed);
+    Tensor firstMamba(Tensor normed);
+    Tensor deltaNet(Tensor normed);
+    Tensor normalisedKeys(Tensor convolved);
 
     const TorchShape& m_shape;
     const Architecture& m_model;

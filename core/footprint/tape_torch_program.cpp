@@ -2,6 +2,7 @@
 #include "footprint/architecture.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_torch_encoder.h"
+#include "footprint/tape_torch_mixers.h"
 #include "footprint/tape_torch_modules.h"
 #include "footprint/tape_torch_source.h"
 #include "plan/batch.h"
@@ -27,16 +28,17 @@ enum PieceIndex : std::uint16_t {
     StagePieces = EncoderPieces + TorchEncoder::PieceCount
 };
 
-/// A block of which only some parts are trained.
+/// A layer of a hybrid, or one of which only some parts are trained.
 struct BlockKind
 {
-    bool hasExperts = false, needsGradient = false;
+    LayerKind layer;
+    bool needsGradient = false;
     std::uint32_t trained = TrainedParts::all;
     std::uint16_t piece = 0;
 
     [[nodiscard]] bool isOf(const BlockKind& other) const
     {
-        return hasExperts == other.hasExperts && needsGradient == other.needsGradient && trained == other.trained;
+        return layer == other.layer && needsGradient == other.needsGradient && trained == other.trained;
     }
     /// What it runs or keeps.
     [[nodiscard]] bool hasBackward() const { return needsGradient || trained != 0; }
@@ -100,14 +102,17 @@ private:
             m_encoder.writePieces();
         }
         writeTorchEmbedding(m_shape, m_encoder.featureBytes(), persistents, pieces[EmbeddingPiece]);
-        writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece], hasSource());
+        const bool isHybrid = m_shape.model.isHybrid(); // whose layers are written where they stand
+        if (!isHybrid) {
+            writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece], hasSource());
+        }
         if (hasSource()) {
             const TorchShape source = torchSourceShape(m_shape);
             writeTorchSource(source, persistents, pieces[SourcePiece]);
             writeTorchBlock(source, false, persistents, pieces[SourceBlockPiece]);
             writeTorchSourceNorm(source, persistents, pieces[SourceNormPiece]);
         }
-        if (m_shape.model.isMoe()) {
+        if (m_shape.model.isMoe() && !isHybrid) {
             writeTorchBlock(m_shape, true, persistents, pieces[ExpertBlockPiece]);
         }
         writeTorchHead(m_shape, persistents, pieces[HeadPiece],
@@ -237,7 +242,7 @@ private:
     /// Runs of layers of one kind, of which the first so many are recomputed.
     void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
     {
-        if (!m_shape.parts.isAll()) {
+        if (!m_shape.parts.isAll() || m_shape.model.isHybrid()) {
             return addKinds(layers, chunk, parts);
         }
         const std::int64_t recomputed = recomputedOf(layers.count);
@@ -258,8 +263,8 @@ private:
         }
     }
 
-    /// The same where parts are frozen. What keeps nothing is not recomputed: a checkpoint without a gradient to come
-    /// stores no input (torch/utils/checkpoint.py).
+    /// The same where layers are of several kinds or parts of them frozen. What keeps nothing is not recomputed: a
+    /// checkpoint without a gradient to come stores no input (torch/utils/checkpoint.py).
     void addKinds(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
     {
         const std::int64_t recomputed = recomputedOf(layers.count);
@@ -267,7 +272,7 @@ private:
         for (std::int64_t i = 0; i < layers.count; ++i) {
             const std::int64_t layer = layers.first + i;
             BlockKind kind;
-            kind.hasExperts = m_shape.model.moeLayers(layer, 1) > 0;
+            kind.layer = kindOf(layer);
             kind.needsGradient = !layers.isFirst || needsGradient(layer);
             kind.trained = m_shape.parts.of(layer);
             const std::uint16_t piece = pieceOf(kind);
@@ -282,10 +287,17 @@ private:
             PieceRun run{piece, 1, isRecomputed ? 1 : 0};
             run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
             chunk.runs.push_back(run);
-            parts.push_back(
-                {blockWeights(m_shape, kind.hasExperts), 1, m_shape.trainsModel, true, false, kind.trained});
+            parts.push_back({layerWeights(m_shape, layer), 1, m_shape.trainsModel, true, false, kind.trained});
         }
         chunk.isFrozen &= !layers.isLast;
+    }
+
+    [[nodiscard]] LayerKind kindOf(std::int64_t layer) const
+    {
+        const bool hasExperts = m_shape.model.moeLayers(layer, 1) > 0;
+        return m_shape.model.isHybrid()
+            ? m_shape.model.kinds[static_cast<std::size_t>(layer)]
+            : LayerKind{Mixer::Attention, hasExperts ? FeedForward::Experts : FeedForward::Mlp};
     }
 
     [[nodiscard]] std::uint16_t pieceOf(BlockKind kind)
@@ -300,8 +312,12 @@ private:
         TorchShape shape = m_shape;
         shape.trained = kind.trained;
         m_program.pieces.emplace_back();
-        writeTorchBlock(shape, kind.hasExperts, m_program.persistents, m_program.pieces.back(), false,
-                        kind.needsGradient);
+        if (shape.model.isHybrid()) {
+            writeTorchKind(shape, kind.layer, m_program.persistents, m_program.pieces.back());
+        } else {
+            writeTorchBlock(shape, kind.layer.feedForward == FeedForward::Experts, m_program.persistents,
+                            m_program.pieces.back(), false, kind.needsGradient);
+        }
         return kind.piece;
     }
 
@@ -355,7 +371,7 @@ private:
     TorchEncoder m_encoder;
     ModelProgram& m_program;
     std::uint16_t m_nextStagePiece = StagePieces;
-    std::vector<BlockKind> m_kinds; ///< where parts are frozen; their pieces stand behind the others
+    std::vector<BlockKind> m_kinds; ///< where layers differ; their pieces stand behind the others
     const std::int64_t m_firstTrained; ///< layer, where parts are frozen
 };
 

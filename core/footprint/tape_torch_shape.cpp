@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/state.h"
 #include "footprint/tape_torch.h"
+#include "footprint/tape_torch_mixers.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/layer_pattern.h"
@@ -84,13 +85,12 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
     const bool hasDecoder = model.decoderLayers.isKnown() || model.family.value == "t5";
     const std::string& loss = plan.implementation.fusedLoss.value;
     for (const auto& [has, what] : {
-             std::pair{isHybrid(plan), "hybrid layer patterns"},
-             std::pair{model.attnGate.value || plan.moe.sharedGate.value, "gated attention or experts"},
+             std::pair{undescribedHybrid(plan, habits) != nullptr, undescribedHybrid(plan, habits)},
              std::pair{model.family.value == "bert", "encoder models"},
              std::pair{hasDecoder
                            && (plan.parallel.pp.value > 1 || plan.vision.layers.value > 0 || plan.parallel.sp.value
                                || model.parallelBlock.value || plan.mla.kvLoraRank.value > 0
-                               || plan.moe.experts.value > 0),
+                               || plan.moe.experts.value > 0 || isHybrid(plan)),
                        "an encoder-decoder model of this kind"},
              std::pair{(plan.parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,
                        "pipeline parallelism"},
@@ -310,6 +310,20 @@ void readExperts(const TrainingPlan& plan, TorchShape& shape)
     shape.load = std::clamp(plan.moe.load.valueOr(1.0), 0.0, static_cast<double>(shape.model.experts));
 }
 
+/// Qwen3-Next multiplies by a norm's weight in fp32, as Nemotron-H does, whose layers are halves of others'
+/// (modeling_qwen3_next.py, Qwen3NextRMSNorm; modeling_nemotron_h.py, NemotronHRMSNorm).
+void readKinds(const TrainingPlan& plan, TorchShape& shape)
+{
+    const std::vector<LayerKind>& kinds = shape.model.kinds;
+    const bool isWide = std::any_of(kinds.begin(), kinds.end(), [](LayerKind kind) {
+        return kind.mixer == Mixer::DeltaNet || kind.mixer == Mixer::None;
+    });
+    constexpr std::int64_t fp32 = 4;
+    shape.normElement = isWide ? fp32 : shape.compute;
+    const std::int64_t capability = computeCapability(plan.hardware);
+    shape.processors = capability >= 10 ? 148 : capability == 9 ? 132 : 108;
+}
+
 void readEncoder(const TrainingPlan& plan, TorchShape& shape)
 {
     shape.encoderStages = encoderStages(plan);
@@ -422,7 +436,9 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     // What another stage sent always wants a gradient (torch/distributed/pipelining/stage.py, requires_grad_).
     shape.trainsImages = trainable.vision || trainable.projector || shape.encoderStages > 0;
     const VisionTower tower = visionTowerOf(plan);
-    if (!isComputable(shape) || (tower.isPresent() && !isComputable(shape, tower, projectorOf(plan)))) {
+    readKinds(plan, shape);
+    if (!isComputable(shape) || !areMixersComputable(shape)
+        || (tower.isPresent() && !isComputable(shape, tower, projectorOf(plan)))) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
     return shape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/tape_torch.h"
+#include "footprint/tape_torch_mixers.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,17 +33,31 @@ public:
             addAttention();
         }
         if (hasExperts) {
-            add({Adapters::Other, TrainedParts::Router}, m_model.hidden, m_model.experts, false);
-            addMlp(expertMlp, m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
-            if (m_model.sharedFfn > 0) {
-                addMlp(sharedMlp, m_model.sharedFfn / m_shape.tensor);
-            }
+            addExperts();
         } else {
             addMlp(denseMlp, m_model.ffn / m_shape.tensor);
         }
         const std::int64_t norms = m_model.blockNorms + (attendsAcross ? 1 : 0);
         for (std::int64_t i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
             addVector(m_model.hidden, i % norms == 0 ? TrainedParts::FirstNorm : TrainedParts::SecondNorm);
+        }
+        return std::move(m_weights);
+    }
+
+    TorchWeights make(LayerKind kind)
+    {
+        if (kind.mixer == Mixer::Attention) {
+            addAttention();
+        } else {
+            addMixer(kind.mixer);
+        }
+        if (kind.feedForward == FeedForward::Experts) {
+            addExperts();
+        } else if (kind.feedForward == FeedForward::Mlp) {
+            addMlp(denseMlp, m_model.ffn);
+        }
+        for (int i = 0; i < kind.halves(); ++i) {
+            addVector(m_model.hidden, whole);
         }
         return std::move(m_weights);
     }
@@ -55,6 +69,10 @@ private:
         Adapters::Target target = Adapters::Other;
         TrainedParts::Part part{};
     };
+
+    /// Of what no setting freezes alone.
+    static constexpr auto whole = static_cast<TrainedParts::Part>(TrainedParts::all);
+    static constexpr Name unnamed{Adapters::Other, whole};
 
     /// `count`: experts, 0 where it is none.
     void add(Name name, std::int64_t in, std::int64_t out, bool hasBias, std::int64_t count = 0)
@@ -88,7 +106,8 @@ private:
     void addAttention()
     {
         const std::int64_t query = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1) * m_model.headDim;
-        add({Adapters::Query, TrainedParts::Query}, m_model.hidden, query, m_model.qkvBias);
+        add({Adapters::Query, TrainedParts::Query}, m_model.hidden, m_model.attnGate ? 2 * query : query,
+            m_model.qkvBias);
         add({Adapters::Key, TrainedParts::Key}, m_model.hidden, keyWidth(),
             m_model.qkvBias && m_model.audioBins == 0); // none in Whisper
         add({Adapters::Value, TrainedParts::Value}, m_model.hidden, keyWidth(), m_model.qkvBias);
@@ -115,6 +134,51 @@ private:
         add({Adapters::Output, TrainedParts::Output}, heads * m_model.valueDim, m_model.hidden, m_model.outBias);
     }
 
+    void addExperts()
+    {
+        add({Adapters::Other, TrainedParts::Router}, m_model.hidden, m_model.experts, false);
+        addMlp(expertMlp, m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
+        if (m_model.sharedFfn > 0) {
+            addMlp(sharedMlp, m_model.sharedFfn / m_shape.tensor);
+            if (m_model.sharedGate) {
+                add(unnamed, m_model.hidden, 1, false);
+            }
+        }
+    }
+
+    /// In the order of transformers' modules, projections first.
+    void addMixer(Mixer kind)
+    {
+        const LinearMixer& mixer = m_model.mixer;
+        const std::int64_t values = mixer.values();
+        if (kind == Mixer::None) {
+            return;
+        }
+        const bool isFirst = kind == Mixer::Mamba;
+        const std::int64_t convolved = isFirst ? values : mixer.convolved(kind);
+        add(unnamed, m_model.hidden, isFirst ? 2 * values : mixer.projected(kind), false);
+        m_weights.tensors.push_back({TorchWeights::Kind::Matrix, convolved, mixer.conv});
+        if (mixer.hasConvBias) {
+            addVector(convolved, whole);
+        }
+        if (isFirst) {
+            add(unnamed, values, mixer.timeRank + 2 * mixer.state, false);
+            add(unnamed, mixer.timeRank, values, true);
+            m_weights.tensors.push_back({TorchWeights::Kind::Matrix, values, mixer.state}); // A
+            addVector(values, whole); // D
+            for (const std::int64_t width : {mixer.timeRank, mixer.state, mixer.state}) {
+                addVector(width, whole); // norms
+            }
+        }
+        for (int vector = 0; vector < (isFirst ? 0 : kind == Mixer::Mamba2 ? 3 : 2); ++vector) {
+            addVector(mixer.heads, whole);
+        }
+        if (!isFirst) {
+            addVector(kind == Mixer::Mamba2 ? values : mixer.headDim, whole); // norm
+        }
+        add(unnamed, values, m_model.hidden, false);
+    }
+
     void addMlp(const TorchMlpParts& names, std::int64_t width, std::int64_t experts = 0)
     {
         const bool hasBias = m_model.mlpBias && experts == 0;
@@ -135,6 +199,11 @@ private:
 TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attendsAcross)
 {
     return BlockWeights(shape).make(hasExperts, attendsAcross);
+}
+
+TorchWeights kindWeights(const TorchShape& shape, LayerKind kind)
+{
+    return BlockWeights(shape).make(kind);
 }
 
 TorchWeights embeddingWeights(const TorchShape& shape)

@@ -30,27 +30,48 @@ void ensureFirst(ModelProgram& program, std::uint64_t key, TensorKind kind, std:
     needs.push_back(event);
 }
 
+/// The largest pair of layers that follow each other in a chunk; of the whole model, one size serves all stages.
+std::int64_t largestPair(const std::vector<std::uint16_t>& layerPieces, const ModelProgram& program)
+{
+    std::int64_t largest = 0;
+    for (const StageProgram& stage : program.stages) {
+        for (const Chunk& chunk : stage.chunks) {
+            std::int64_t before = 0;
+            for (const PieceRun& run : chunk.runs) {
+                const bool isLayer = std::find(layerPieces.begin(), layerPieces.end(), run.piece) != layerPieces.end();
+                const std::int64_t unit = isLayer ? elementsOf(program.pieces[run.piece]) : 0;
+                largest = std::max(largest, unit + std::max(run.count > 1 ? unit : 0, before));
+                before = unit;
+            }
+        }
+    }
+    return largest;
+}
+
 } // namespace
 
-void gatherUnits(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program)
+void gatherUnits(const std::vector<std::uint16_t>& layerPieces, ModelProgram& program)
 {
     const RankShape& shape = program.shape;
-    const std::int64_t unit
-        = std::max(elementsOf(program.pieces[layerPiece]), elementsOf(program.pieces[expertLayerPiece]));
+    const std::int64_t units = largestPair(layerPieces, program);
     for (std::size_t i = 0; i < program.pieces.size(); ++i) {
         Piece& piece = program.pieces[i];
         Tape& tape = piece.tape;
         const std::int64_t bytes = elementsOf(piece) * shape.element;
-        const bool isLayer = i == layerPiece || i == expertLayerPiece;
+        const bool isLayer = std::find(layerPieces.begin(), layerPieces.end(), i) != layerPieces.end();
         if (bytes == 0) {
             continue;
         }
         if (shape.shardsParameters) {
             ensureFirst(program, isLayer ? UnitsKey : FirstRootKey + i, GatheredParameters,
-                        isLayer ? 2 * unit * shape.element : bytes, tape.forward, tape.forwardNeeds);
+                        isLayer ? units * shape.element : bytes, tape.forward, tape.forwardNeeds);
         }
         if (!isLayer && !piece.isFrozen && !tape.backward.empty()) {
             ensureFirst(program, FirstGradientKey + i, WeightGradient, bytes, tape.backward, tape.backwardNeeds);
+            if (!tape.inputBackward.empty()) {
+                ensureFirst(program, FirstGradientKey + i, WeightGradient, bytes, tape.inputBackward,
+                            tape.inputBackwardNeeds);
+            }
         }
     }
 }

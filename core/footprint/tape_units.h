@@ -5,12 +5,13 @@
 #include "footprint/tape_program.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace headroom {
 
 /// A layer is a unit, of which two are gathered at a time: the one at work and the next. What is no layer is gathered
 /// from its forward until the step, and has its whole gradients from its backward on. As the shape says, of parameters,
-/// gradients or both. `expertLayerPiece`: the same where no layer has experts.
-void gatherUnits(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program);
+/// gradients or both. `layerPieces`: every kind of layer; they may differ in size.
+void gatherUnits(const std::vector<std::uint16_t>& layerPieces, ModelProgram& program);
 
 } // namespace headroom

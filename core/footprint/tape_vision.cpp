@@ -144,6 +144,7 @@ RankShape visionShape(const RankShape& language, const VisionTower& tower, const
     shape.recomputesAttention = shape.recomputesMlp = shape.recomputesNorms = false;
     shape.isFrozen = !share.isTrained;
     shape.adapters = {};
+    shape.hybrid = {};
     return shape;
 }
 

@@ -4,6 +4,7 @@
 #include "footprint/estimate.h"
 #include "footprint/explain_tapes.h"
 #include "footprint/programs.h"
+#include "footprint/state_space_scan.h"
 #include "footprint/working.h"
 
 #include <QtTest>
@@ -28,7 +29,11 @@ private slots:
     void stagesAddUp();
     void tapesKeep_data();
     void tapesKeep();
+    void torchKeeps_data();
+    void torchKeeps();
+    void torchGathersNeighbours();
     void scanBackwardPeaks();
+    void temporariesTogether();
     void tapesCountParameters_data();
     void tapesCountParameters();
     void refusals_data();
@@ -247,6 +252,95 @@ void HybridTest::tapesKeep()
     QTEST(kept, "bytes");
 }
 
+namespace {
+
+TrainingPlan transformers(TrainingPlan plan, FieldTexts more = {})
+{
+    return planOf(more,
+                  planOf({{"implementation.profile", "hf-sdpa"},
+                          {"precision.recipe", "bf16-pure"},
+                          {"hardware.compute_capability", "9"},
+                          {"recompute.enabled", "false"}},
+                         std::move(plan)));
+}
+
+} // namespace
+
+void HybridTest::torchKeeps_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("bytes");
+    // A norm in Python: fp32 input, a number, the normalised tensor, its result.
+    const qint64 norm = 4 * 1024 + 4 + 2 * 1024 + 2 * 1024;
+    // Mamba2Mixer: projection, scan's result before the norm, the norm's statistics of 8 groups.
+    QTest::newRow("Mamba-2") << transformers(mambaHybrid("M", "1"))
+                             << qint64{1024} * (norm + 2 * 6176 + 2 * 2048 + 4 * 8);
+    // NemotronHMLP beside another half: its norm multiplies by the weight in fp32; relu's square keeps its input.
+    QTest::newRow("an MLP alone") << transformers(mambaHybrid("-", "1"))
+                                  << qint64{1024} * (norm + 2 * 1024 + 2 * 2 * 4096);
+    const qint64 wide = 4 * 2048 + 4 + 2 * 2048 + 2 * 2048, values = 2 * 4096;
+    // Qwen3NextGatedDeltaNet: what the convolution reads, gate, q and k normalised for 32 heads with their numbers, v,
+    // decay on its way and beta, inverted triangles of 64, the rule's result, the norm's numbers and result.
+    QTest::newRow("a delta net") << transformers(deltaHybrid({{"model.layers", "1"}, {"model.layer_pattern", "G"}}))
+                                 << qint64{1024}
+            * (wide + 2 * 2048 + 2 * 8192 + values + 2 * (values + 4 * 32) + values + 32 * 14 + 2 * 64 * 32 + values
+               + 4 * 32 + values);
+    // Qwen3NextAttention: sigmoid of the gates, q, repeated k and v, the context with its statistics, their product.
+    QTest::newRow("gated attention") << transformers(deltaHybrid({{"model.layers", "1"}, {"model.layer_pattern", "*"}}))
+                                     << qint64{1024} * (wide + values + 3 * values + values + 4 * 16 + values);
+    // JambaMambaMixer: the projection, the convolution's result, three norms of 128 values, of which one feeds a
+    // product and two the copies of B and C; the scan's tokens, steps and gate, its result before and behind the gate,
+    // states of 2 · 128 numbers in fp32 a block of 2048 tokens; and an MLP.
+    const qint64 small = 4 * 128 + 4 + 2 * 128;
+    QTest::newRow("Mamba") << transformers(
+        deltaHybrid({{"model.layers", "1"}, {"mixer.layer_types", "mamba"}, {"mixer.kind", "mamba"}}))
+                           << qint64{1024}
+                * (wide + 2 * values + values + 3 * small + 2 * 128 + 2 * 2 * 128 + 3 * values + 2 * values + wide
+                   + 4 * 2 * 5120)
+            + 4 * 4096 * 256;
+}
+
+/// What stays of a layer between its forward and its backward.
+void HybridTest::torchKeeps()
+{
+    QFETCH(TrainingPlan, plan);
+    const ModelProgram program = programOf(plan);
+    qint64 kept = 0;
+    for (const Tape::Event& saved : layerOf(program).saved) {
+        kept += saved.bytes;
+    }
+    QTEST(kept, "bytes");
+}
+
+/// The collective of the layer behind, and in backward of the one in front: a buffer with this rank's quarter.
+void HybridTest::torchGathersNeighbours()
+{
+    const ModelProgram program
+        = programOf(transformers(mambaHybrid("M-M-", "4"), {{"shard.fsdp", "true"}, {"parallel.dp", "4"}}));
+    const qint64 scan = 1024 * 6176 + 4096 * 5 + 3 * 32 + 2048 + 2048 * 1024 + 1024, mlp = 2 * 1024 * 4096 + 1024;
+    const auto buffer = [](qint64 elements) { return (2 * elements / 4 * 5 + 511) / 512 * 512; };
+    const auto asked = [](const std::vector<Tape::Event>& events) {
+        QList<qint64> sizes;
+        for (const Tape::Event& event : events) {
+            if (event.op == Tape::Op::Allocate && event.kind == TensorKind::GatheredParameters && event.stream != 0) {
+                sizes += event.bytes;
+            }
+        }
+        return sizes;
+    };
+    const Tape& tape = layerOf(program);
+    QCOMPARE(asked(tape.forward), (QList<qint64>{buffer(scan), buffer(mlp)}));
+    QCOMPARE(asked(tape.backward), QList<qint64>{buffer(mlp)});
+}
+
+/// 10, then 10 and 5; the first one goes as 7 comes; 2 is there with those two.
+void HybridTest::temporariesTogether()
+{
+    QCOMPARE(qint64{mostTogether({{10, 2}, {5}, {7}, {2}})}, 15);
+    QCOMPARE(qint64{mostTogether({{10, 2}, {5}, {7}, {4}})}, 16);
+    QCOMPARE(qint64{mostTogether({})}, 0);
+}
+
 /// Two samples of 1024 tokens are 16 chunks of 128. When the gradients of the products of B and C are summed, alive are
 /// x, B and C and their gradients, two bytes each of 4096 channels; the copied time steps of 32 heads, and in fp32 the
 /// steps, their sums, the gradients of both and one more; the products of 8 groups and their gradients twice; the last
@@ -293,15 +387,21 @@ void HybridTest::tapesCountParameters_data()
                                                    << 1;
 }
 
-/// The tapes' parameter tensors are the recipe's weights.
+/// The tapes' parameter tensors are the recipe's weights, those of transformers too, which has no predictions.
 void HybridTest::tapesCountParameters()
 {
     QFETCH(TrainingPlan, plan);
-    const ModelProgram program = programOf(megatron(plan));
-    Footprint footprint;
-    QVERIFY(estimate(megatron(plan), {}, footprint));
-    for (std::size_t i = 0; i < program.stages.size(); ++i) {
-        QCOMPARE(qint64{parameterCount(program, program.stages[i])}, qint64{footprint.stages[i].parameters});
+    std::vector<TrainingPlan> all{megatron(plan)};
+    if (!plan.model.mtpLayers.isKnown()) {
+        all.push_back(transformers(plan, {{"implementation.profile", "torchtitan"}}));
+    }
+    for (const TrainingPlan& one : all) {
+        const ModelProgram program = programOf(one);
+        Footprint footprint;
+        QVERIFY(estimate(one, {}, footprint));
+        for (std::size_t i = 0; i < program.stages.size(); ++i) {
+            QCOMPARE(qint64{parameterCount(program, program.stages[i])}, qint64{footprint.stages[i].parameters});
+        }
     }
 }
 
@@ -319,8 +419,12 @@ void HybridTest::refusals_data()
     QTest::newRow("Megatron's own layers")
         << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "megatron-local"}})
         << "outside Transformer Engine";
-    QTest::newRow("transformers") << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "hf-sdpa"}})
-                                  << "does not describe";
+    QTest::newRow("transformers") << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "hf-sdpa"}}) << "";
+    QTest::newRow("transformers, over ranks")
+        << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "hf-sdpa"}, {"parallel.tp", "2"}})
+        << "hybrid layers over tensor-parallel ranks";
+    QTest::newRow("one product for q, k and v")
+        << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "litgpt"}}) << "hybrid layers";
     QTest::newRow("beyond any machine") << megatron(mambaHybrid(
         "M", "1", {{"mixer.heads", "1000000"}, {"mixer.head_dim", "1000000"}, {"mixer.state_dim", "1000000"}}))
                                         << "beyond what any machine holds";

@@ -20,6 +20,8 @@ private slots:
     void shardsByStrategy();
     void expertsByTheirOwnReplicas();
     void gathersTwoUnits();
+    void gathersUnitsOfAHybrid_data();
+    void gathersUnitsOfAHybrid();
     void refuses_data();
     void refuses();
 };
@@ -89,6 +91,47 @@ void TestShardedUnits::gathersTwoUnits()
         QVERIFY(first(piece, false).kind == TensorKind::GatheredParameters);
         QVERIFY(program.persistents.all[first(piece, false).slot].endsWithStep);
     }
+}
+
+void TestShardedUnits::gathersUnitsOfAHybrid_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<qint64>("gathered"); // elements
+    // Projections of 2 · 2048 + 2 · 8 · 128 + 32 columns and back, a convolution of 4 and a bias over 4096 channels,
+    // three values a head, both norms.
+    const qint64 scan = hidden * 6176 + 5 * 4096 + 3 * 32 + 2048 + 2048 * hidden + hidden;
+    const qint64 mlp = 2 * hidden * 4096 + hidden, attention = 4 * hidden * hidden + hidden;
+    QTest::newRow("the largest pair") << QByteArray("model.layers=4 model.layer_pattern=M-*-") << scan + mlp;
+    QTest::newRow("a pair of one kind") << QByteArray("model.layers=5 model.layer_pattern=*MM*-") << 2 * scan;
+    QTest::newRow("the other order") << QByteArray("model.layers=3 model.layer_pattern=*-*") << mlp + attention;
+    QTest::newRow("the fuller stage") << QByteArray("model.layers=4 model.layer_pattern=**-M parallel.pp=2")
+                                      << scan + mlp;
+    QTest::newRow("alone on its stage") << QByteArray("model.layers=2 model.layer_pattern=M* parallel.pp=2") << scan;
+}
+
+/// Of layers that differ in size those are together that follow each other.
+void TestShardedUnits::gathersUnitsOfAHybrid()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(qint64, gathered);
+    const ModelProgram program = programOf(planOf(base + settings));
+    qint64 units = 0;
+    int layers = 0;
+    for (const StageProgram& stage : program.stages) {
+        for (const PieceRun& run : stage.chunks.front().runs) {
+            const Tape& tape = program.pieces[run.piece].tape;
+            const qint64 bytes = tape.forward.front().bytes;
+            const bool isRoot = tape.backward.front().op == Tape::Op::Ensure
+                && tape.backward.front().kind == TensorKind::WeightGradient;
+            if (!isRoot) {
+                QVERIFY(tape.forward.front().kind == TensorKind::GatheredParameters);
+                units = bytes;
+                ++layers;
+            }
+        }
+    }
+    QVERIFY(layers > 0);
+    QCOMPARE(units, (2 * gathered + 511) / 512 * 512);
 }
 
 void TestShardedUnits::refuses_data()

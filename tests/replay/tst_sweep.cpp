@@ -180,8 +180,9 @@ const Choices hybrids{
     {"batch.seq=2048", "batch.seq=4096", "batch.seq=8192"},
     {"batch.accum=1", "batch.accum=2", "batch.accum=5", "batch.accum=16"},
     {"model.tied_embeddings=true", "model.tied_embeddings=false"},
-    {"parallel.cp=1", "parallel.cp=2", "mixer.conv=4"},
 };
+const Choices contexts{{"parallel.cp=1", "parallel.cp=2", "mixer.conv=4"}};
+const Choices torchOfHybrids = torch.mid(0, torch.size() - 1); // attention and MLP side by side are none
 
 QByteArray draw(const Choices& choices, std::mt19937& random)
 {
@@ -243,7 +244,14 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;
         QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded} << usual;
     }
-    QTest::newRow("megatron-te, hybrids") << QList<Choices>{hybrids, megatron} << ofManySmall;
+    QTest::newRow("megatron-te, hybrids") << QList<Choices>{hybrids, contexts, megatron} << ofManySmall;
+    for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "torchtitan"}) {
+        QTest::addRow("%s, hybrids", profile) << QList<Choices>{hybrids, torchOfHybrids} << ofManySmall;
+    }
+    QTest::newRow("torchtitan, pipelines of hybrids")
+        << QList<Choices>{hybrids, torchOfHybrids, pipelines} << ofManySmall;
+    QTest::newRow("megatron-te, FSDP of hybrids")
+        << QList<Choices>{hybrids, contexts, megatron, shardedUnits} << ofManySmall;
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
     QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits} << usual;
     QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed} << usual;
