@@ -84,7 +84,8 @@ Result<void> readExperts(const TrainingPlan& plan, RankShape& shape)
                               static_cast<double>(split.expert)); // a token reaches a rank topk times at most
     experts.isGrouped = plan.moe.groupedGemm.valueOr(false);
     experts.fusesPermutation = plan.moe.permuteFusion.valueOr(false);
-    experts.fusesActivation = shape.gates == 2 && plan.implementation.swigluFusion.valueOr(true);
+    experts.fusesActivation = shape.gates == 2 ? plan.implementation.swigluFusion.valueOr(true)
+                                               : shape.isSquaredRelu && plan.implementation.squaredReluFusion.value;
     experts.overlapsCommunication = plan.implementation.expertCommOverlap.valueOr(false);
     experts.recomputesLayer = names(plan.recompute, "moe");
     experts.recomputesActivation = names(plan.recompute, "moe_act");

@@ -13,6 +13,7 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.rope_fusion", group.ropeFusion);
     visit("implementation.masked_softmax_fusion", group.maskedSoftmaxFusion);
     visit("implementation.swiglu_fusion", group.swigluFusion);
+    visit("implementation.squared_relu_fusion", group.squaredReluFusion);
     visit("implementation.loader_mask", group.loaderMask);
     visit("implementation.saved_padding_mask", group.savedPaddingMask);
     visit("implementation.logs_parameter_norm", group.logsParameterNorm);

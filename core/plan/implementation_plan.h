@@ -15,6 +15,7 @@ struct ImplementationPlan
     Flag gradAccumFusion; ///< weight gradients are added to the gradient buffer by the matrix product itself
     Flag placeholderGrads; ///< with that fusion: one unused 16-bit gradient a weight shape stays (since 2025)
     Flag ropeFusion, maskedSoftmaxFusion, swigluFusion;
+    Flag squaredReluFusion; ///< of experts, with the routing weight (Megatron-Core since late 2025)
     Flag loaderMask; ///< the data loader makes a b·s·s attention mask
     Flag savedPaddingMask; ///< unfused attention with padding keeps its mask (Transformer Engine since 2025)
     Flag logsParameterNorm; ///< after each step; bf16 weights without a master weight are copied to fp32 for it

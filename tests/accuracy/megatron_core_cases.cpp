@@ -113,9 +113,6 @@ void MegatronCoreReader::readBridge()
 {
     m_case.isLastStage = true;
     set("implementation.loader_mask", "false");
-    if (!text(m_node["model"]["hybrid"]).empty()) {
-        m_case.missing = "layers of several kinds in turn";
-    }
     set("precision.grads", "bf16");
     if (contains(words(m_node["precision"]), "fp8 current scaling")) {
         set("precision.fp8", "tensorwise");
