@@ -89,13 +89,20 @@ Tape::Slot ModuleGraph::gatherBuffer(const Options& options, TapeWriter& writer)
                                     : Tape::none;
 }
 
+/// The first FSDP's are written on the stream that gathers (torch/distributed/fsdp/_runtime_utils.py, _unshard).
+Tape::Slot ModuleGraph::gathered(const Options& options, TapeWriter& writer)
+{
+    return options.gathersInPlace ? writer.allocateOn(gatherStream, GatheredParameters, options.gathered)
+                                  : writer.allocate(GatheredParameters, options.gathered);
+}
+
 Tape::Slot ModuleGraph::gather(const Options& options, TapeWriter& writer)
 {
     if (options.gathered == 0) {
         return Tape::none;
     }
     const Tape::Slot buffer = gatherBuffer(options, writer);
-    const Tape::Slot parameters = writer.allocate(GatheredParameters, options.gathered);
+    const Tape::Slot parameters = gathered(options, writer);
     writer.free(buffer);
     return parameters;
 }
@@ -111,7 +118,7 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     // In the forward the result of the collective stays until the next module has asked for its own (FSDP2
     // _fsdp_param_group.py, wait_for_unshard: "implicit prefetch").
     const Tape::Slot buffer = gatherBuffer(options, writer);
-    Tape::Slot gathered = options.gathered > 0 ? writer.allocate(GatheredParameters, options.gathered) : Tape::none;
+    Tape::Slot weights = options.gathered > 0 ? gathered(options, writer) : Tape::none;
     if (options.hasOutput) {
         writer.declare(Tape::gradient, ActivationGradient, bytesOf(output));
     }
@@ -121,7 +128,7 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     runForward(options, writer, false);
     writer.freeAll(m_leaving);
     m_leaving.clear();
-    writer.free(options.keepsGathered ? Tape::none : gathered);
+    writer.free(options.keepsGathered ? Tape::none : weights);
     if (buffer != Tape::none && options.followingBuffer > 0) {
         writer.free(writer.allocateOn(gatherStream, GatheredParameters, options.followingBuffer));
     }
@@ -138,18 +145,18 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
     if (options.prefetches && options.gatherBuffer > 0 && !options.keepsGathered) {
         // The module behind has gathered this one, which gathers the next (FSDP2 _fsdp_param_group.py,
         // _backward_prefetch); copied out when that one's backward begins (theory.md 2.4).
-        gathered = writer.allocate(GatheredParameters, options.gathered);
+        weights = gathered(options, writer);
         next = options.precedingBuffer > 0
             ? writer.allocateOn(gatherStream, GatheredParameters, options.precedingBuffer)
             : Tape::none;
     } else if (!options.keepsGathered) {
-        gathered = gather(options, writer);
+        weights = gather(options, writer);
     }
     if (m_isSelective) {
         runForward(options, writer, true);
     }
     runBackward(options, writer);
-    writer.free(next, gathered);
+    writer.free(next, weights);
 }
 
 /// Rebuilding makes again what a selective checkpoint did not store.

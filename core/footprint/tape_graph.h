@@ -49,6 +49,7 @@ public:
         std::int64_t gatherBuffer
             = 0; ///< what the collective reads and writes, on a stream of its own, before it is copied out
         std::int64_t followingBuffer = 0, precedingBuffer = 0; ///< the same of the modules behind and in front
+        bool gathersInPlace = false; ///< what the collective writes is what the module reads
         bool prefetches = false; ///< the module before it is gathered while this one's backward runs
         bool keepsGathered = false; ///< from the forward until the end of the backward
         bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction
@@ -84,6 +85,7 @@ private:
     [[nodiscard]] bool isActive(const Operation& operation) const;
     void countUses();
     static Tape::Slot gather(const Options& options, TapeWriter& writer);
+    static Tape::Slot gathered(const Options& options, TapeWriter& writer);
     static Tape::Slot gatherBuffer(const Options& options, TapeWriter& writer);
     void runForward(const Options& options, TapeWriter& writer, bool isRebuilding);
     void runBackward(const Options& options, TapeWriter& writer);

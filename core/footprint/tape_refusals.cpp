@@ -105,6 +105,8 @@ Result<void> checkDescribed(const TrainingPlan& plan)
           std::pair{hasLora && !describesAdapters(plan), "LoRA adapters on this model"},
           std::pair{plan.shard.offloadParams.value, "offloaded parameters"},
           std::pair{plan.parallel.vocabSplit.isKnown() && cannotSplitVocabulary(plan), "this split of the vocabulary"},
+          std::pair{plan.parallel.vocabTp.isKnown() && plan.parallel.vocabTp.value != plan.parallel.tp.value,
+                    "a vocabulary split over other ranks than the layers"},
           std::pair{plan.recompute.offloadInputs.value, "inputs of recomputed layers in the host's memory"},
           std::pair{plan.shard.offloadActivations.value && cannotOffload(plan), "these offloaded activations"},
           std::pair{model.mtpLayers.value > 0 && profileOf(plan) == "megatron-local",

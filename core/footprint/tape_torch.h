@@ -29,11 +29,13 @@ struct TorchShape
     bool hasHiddenDropout = false, hasAttentionDropout = false;
     std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
     std::int64_t tableRanks = 1, outputRanks = 1; ///< of tensor parallelism that split embedding and output layer
+    bool spreadsTables = false; ///< its ranks share their tokens instead, and their state
     std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
     double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
     std::int64_t stages = 1, chunks = 1; ///< stages of an image encoder's own among them
     std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
     std::int64_t encoderCopies = 1, encoderTensor = 1; ///< beside one language model; ranks that split one
+    bool gathersAgain = false; ///< what column-parallel layers read, into one buffer of all layers
     bool isCompiled = false, hasFusedNorm = false, hasFusedGate = false, repeatsKv = true;
     bool hasExplicitScores = false, rotates = true;
     bool trainsImages = false; ///< gradients reach the features of images
@@ -91,6 +93,10 @@ struct TorchShape
     [[nodiscard]] std::int64_t outputs() const { return model.labels > 0 ? model.labels : model.vocab / outputRanks; }
     [[nodiscard]] bool gathersOutputs() const { return habits.gathersLogits && outputRanks > 1 && model.labels == 0; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens / sequenceShards; }
+    /// Of the output layer.
+    [[nodiscard]] std::int64_t headTokens() const { return spreadsTables ? tokens / tensor : tokens; }
+    /// Ranks that share state and gradients of embedding and output layer.
+    [[nodiscard]] std::int64_t tableShards() const { return spreadsTables ? shards * tensor : shards; }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// What the encoder hands to all of the decoder's layers.
     [[nodiscard]] std::int64_t memoryBytes() const { return memoryTokens * model.hidden * compute; }

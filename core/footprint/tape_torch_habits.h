@@ -27,6 +27,7 @@ struct TorchHabits
 {
     std::string_view profile;
     bool hasPythonNorm = true; ///< a norm written out: fp32 copy, normalised tensor
+    bool hasFusedGate = false; ///< the activation and the product with the gate are one kernel
     bool hasExplicitScores = false;
     bool repeatsKv = true;
     bool weighsInFp32 = false; ///< routed rows are multiplied by their scores in fp32
@@ -34,6 +35,8 @@ struct TorchHabits
     bool savesQuantisedInputs = false; ///< bitsandbytes up to July 2024 (autograd/_functions.py, MatMul4Bit)
     bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
     bool keepsLastBlockGathered = false;
+    bool gathersInPlace = false; ///< the first FSDP: weights are gathered into the tensor that is used
+    bool reshardsInPipelines = false; ///< a pipeline's stage gathers again for every pass
     bool gathersTablesAlone = false; ///< embedding and output layer are groups of FSDP, unless they are tied
     LossPath loss = LossPath::Upcast;
     LossPath chunkedLoss = LossPath::ChunkedHead; ///< where the plan says that it is chunked
@@ -46,7 +49,11 @@ struct TorchHabits
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false; ///< and pipelines
     bool splitsTensors = false; ///< tensor parallelism alone
+    bool untiesTables = false; ///< what is trained has an output layer of its own, tied in the checkpoint or not
     bool holdsTableWhole = false; ///< every rank of it has the whole embedding
+    bool gathersAgain = false; ///< column-parallel layers keep a rank's tokens, and gather all again in backward
+    bool copiesContext = false; ///< attention wants sequences first, everything else tokens first
+    bool spreadsTables = false; ///< embedding and output layer are data parallel over its ranks unless told otherwise
     bool gathersLogits = false; ///< to all ranks of it, before the loss
     bool receivesIntoBuffers = false; ///< a pipeline's, made for every micro-batch at the start (PyTorch's own runtime)
     bool setsExpandableSegments = false; ///< its launcher does

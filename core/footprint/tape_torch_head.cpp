@@ -19,7 +19,7 @@ public:
     TorchHead(const TorchShape& shape, ModuleGraph& moduleGraph)
         : m_shape(shape)
         , m_graph(moduleGraph)
-        , m_logits(shape.tokens * (shape.gathersOutputs() ? shape.model.vocab : shape.outputs()))
+        , m_logits(shape.headTokens() * (shape.gathersOutputs() ? shape.model.vocab : shape.outputs()))
         , m_weight(shape.outputs() * shape.model.hidden)
     {
     }
@@ -78,8 +78,10 @@ private:
 
     Tensor product(Tensor states)
     {
-        Operation op{.kind = Logits, .bytes = m_shape.tokens * m_shape.outputs() * m_shape.compute, .reads = {states}};
+        Operation op{
+            .kind = Logits, .bytes = m_shape.headTokens() * m_shape.outputs() * m_shape.compute, .reads = {states}};
         op.saves = {m_shape.trainsHead()};
+        op.backwardWork = m_gatheredGradient;
         op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
@@ -201,6 +203,9 @@ private:
     const TorchShape& m_shape;
     ModuleGraph& m_graph;
     const std::int64_t m_logits, m_weight;
+    /// Of states that were gathered without being kept.
+    const std::int64_t m_gatheredGradient
+        = m_shape.gathersAgain && !m_shape.spreadsTables ? m_shape.streamBytes() * m_shape.sequenceShards : 0;
 };
 
 } // namespace
@@ -241,6 +246,7 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
 
     ModuleGraph::Options options;
     options.gradients = torchGradients(shape);
+    options.gradients.shards = shape.tableShards();
     TorchWeights root = weights;
     const TorchWeights head = headWeights(shape);
     const bool isRoot = !shape.gathersHeadAlone && shape.stages == 1;
@@ -278,7 +284,7 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     ModuleGraph graph(shape.streamBytes(), needsGradient);
     Tensor states = TorchModules(shape, graph)
                         .norm(graph.input(), shape.localTokens(), shape.model.hidden, TrainedParts::FinalNorm);
-    if (shape.sequenceShards > 1) {
+    if (shape.sequenceShards > 1 && !shape.gathersAgain && !shape.spreadsTables) {
         states = graph.apply(
             {.kind = GatheredInput, .bytes = graph.bytesOf(states) * shape.sequenceShards, .reads = {states}});
     }
@@ -287,6 +293,7 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
     ModuleGraph::Options options;
     options.hasOutput = false;
     options.gradients = torchGradients(shape);
+    options.gradients.shards = shape.tableShards();
     options.leavesGradient = leavesTiedGradient(shape);
     options.carriedGradient = leavesMemoryGradient(shape) ? shape.memoryBytes() : 0;
     options.cublasWorkspace = shape.cublasWorkspace;

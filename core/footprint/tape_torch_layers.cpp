@@ -21,7 +21,8 @@ Tensor TorchModules::block(Tensor stream, bool hasExperts, bool attendsAcross)
         const Tensor again = norm(afterAttention, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm);
         afterAttention = add(afterAttention, dropped(crossAttention(again)));
     }
-    const Tensor input = gather(norm(afterAttention, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm));
+    const Tensor widening = norm(afterAttention, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm);
+    const Tensor input = hasExperts ? gather(widening) : columnInput(widening);
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
     return add(afterAttention,
                dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, denseMlp))));
@@ -36,7 +37,7 @@ Tensor TorchModules::parallelBlock(Tensor stream, bool hasExperts)
         ? normed
         : norm(stream, m_shape.localTokens(), m_model.hidden, TrainedParts::SecondNorm);
     const Tensor attended = dropped(m_model.isMla ? latentAttention(normed) : attention(normed));
-    const Tensor input = gather(other);
+    const Tensor input = hasExperts ? gather(other) : columnInput(other);
     const Linear in{m_shape.tokens, m_model.hidden, m_model.ffn / m_shape.tensor, Adapters::MlpIn};
     const Tensor widened = dropped(scatter(hasExperts ? experts(input) : mlp(input, m_model.hidden, in, denseMlp)));
     return add(add(widened, attended), stream);
@@ -97,6 +98,8 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
     op.isMatrixProduct = true;
     if (input == m_memory) {
         op.backwardWork = m_shape.memoryBytes(); // its gradient, before it is added to that of the other layers
+    } else if (m_shape.gathersAgain && m_graph.bytesOf(input) < layer.rows * layer.in * m_shape.compute) {
+        op.backwardWork = layer.rows * layer.in * m_shape.compute; // the gradient of all tokens, before it is scattered
     }
     if (trains ? m_shape.castsWeights : m_shape.castsFrozen) {
         op.keeps = {{WeightCopies, weight * m_shape.compute}}; // the autocast cache
@@ -196,23 +199,6 @@ Tensor TorchModules::packedProjection(Tensor input, std::int64_t width, std::int
     return m_graph.apply({.kind = Qkv, .bytes = bytes, .reads = {base, scaled}, .passesGradient = true});
 }
 
-/// Sequence parallelism: a column-parallel layer reads, and keeps, all tokens of the group.
-Tensor TorchModules::gather(Tensor input)
-{
-    return m_shape.sequenceShards == 1
-        ? input
-        : m_graph.apply(
-            {.kind = GatheredInput, .bytes = m_graph.bytesOf(input) * m_shape.sequenceShards, .reads = {input}});
-}
-
-Tensor TorchModules::scatter(Tensor full)
-{
-    return m_shape.sequenceShards == 1
-        ? full
-        : m_graph.apply(
-            {.kind = PartialOutput, .bytes = m_graph.bytesOf(full) / m_shape.sequenceShards, .reads = {full}});
-}
-
 /// New q and k; cos and sin are constants, so nothing is kept.
 Tensor TorchModules::rotated(Tensor input)
 {
@@ -243,7 +229,7 @@ Tensor TorchModules::attention(Tensor normed)
     const std::int64_t groups = std::max<std::int64_t>(m_model.groups / m_shape.tensor, 1);
     const std::int64_t width = heads * m_model.headDim;
     const std::int64_t keyWidth = groups * m_model.headDim;
-    const Tensor input = gather(normed);
+    const Tensor input = columnInput(normed);
     if (m_shape.habits.packsQkv) {
         const Tensor packed = packedProjection(input, width, keyWidth);
         const auto turned = [&](std::int64_t columns) {
@@ -265,7 +251,11 @@ Tensor TorchModules::attention(Tensor normed)
     query = rotated(perHeadNorm(query, heads, TrainedParts::QueryNorm));
     key = repeated(rotated(perHeadNorm(key, groups, TrainedParts::KeyNorm)));
     value = repeated(value);
-    const Tensor context = attend(query, key, value, heads, width);
+    Tensor context = attend(query, key, value, heads, width);
+    if (m_shape.habits.copiesContext && m_shape.sequences > 1) { // of one sequence both orders are the same
+        context = m_graph.apply(
+            {.kind = ContextCopy, .bytes = m_graph.bytesOf(context), .reads = {context}, .passesGradient = true});
+    }
     return scatter(linear(context, PartialOutput,
                           {m_shape.tokens, width, m_model.hidden, Adapters::Output, 1, 0, TrainedParts::Output}));
 }

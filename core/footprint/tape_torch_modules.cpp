@@ -7,6 +7,29 @@ namespace headroom {
 
 using enum TensorKind;
 
+/// Sequence parallelism: a column-parallel layer reads, and keeps, all tokens of the group.
+TorchModules::Tensor TorchModules::gather(Tensor input)
+{
+    return m_shape.sequenceShards == 1
+        ? input
+        : m_graph.apply(
+            {.kind = GatheredInput, .bytes = m_graph.bytesOf(input) * m_shape.sequenceShards, .reads = {input}});
+}
+
+/// Megatron's LinearWithGradAccumulationAndAsyncCommunication keeps this rank's tokens (tensor_parallel/layers.py).
+TorchModules::Tensor TorchModules::columnInput(Tensor input)
+{
+    return m_shape.gathersAgain ? input : gather(input);
+}
+
+TorchModules::Tensor TorchModules::scatter(Tensor full)
+{
+    return m_shape.sequenceShards == 1
+        ? full
+        : m_graph.apply(
+            {.kind = PartialOutput, .bytes = m_graph.bytesOf(full) / m_shape.sequenceShards, .reads = {full}});
+}
+
 GradientRule torchGradients(const TorchShape& c)
 {
     GradientRule rule;
@@ -34,7 +57,7 @@ GradientRule torchGradients(const TorchShape& c)
 
 std::int64_t torchGathered(const TorchShape& c, const TorchWeights& weights)
 {
-    if (!c.gathers() || c.stages > 1) {
+    if (!c.gathers() || (c.stages > 1 && !c.habits.reshardsInPipelines)) {
         return 0; // a pipeline's stage gathers once a step
     }
     const double matrix = c.quantises && !c.trainsModel ? c.frozenMatrix : static_cast<double>(c.compute);
@@ -66,8 +89,10 @@ void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, Modul
 void setTorchGathered(const TorchShape& c, const TorchWeights& weights, ModuleGraph::Options& options)
 {
     options.gathered = torchGathered(c, weights);
-    options.gatherBuffer
-        = c.sharding == TorchSharding::Fsdp && c.shards > 1 ? options.gathered + options.gathered / c.shards : 0;
+    options.gathersInPlace = c.habits.gathersInPlace;
+    options.gatherBuffer = c.sharding == TorchSharding::Fsdp && c.shards > 1 && !c.habits.gathersInPlace
+        ? options.gathered + options.gathered / c.shards
+        : 0;
     options.followingBuffer = options.precedingBuffer = options.gatherBuffer; // of blocks like this one
 }
 

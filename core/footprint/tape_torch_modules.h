@@ -54,6 +54,7 @@ private:
     Tensor adapterHalf(Tensor input, const Linear& layer, std::int64_t width, std::int64_t weight);
     Tensor packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth);
     Tensor gather(Tensor input);
+    Tensor columnInput(Tensor input);
     Tensor scatter(Tensor full);
     Tensor rotated(Tensor input);
     Tensor perHeadNorm(Tensor input, std::int64_t heads, TrainedParts::Part part);

@@ -19,7 +19,8 @@ const TorchHabits primeRlHabits{.profile = "prime-rl",
 
 /// finetune/lora.py: q, k and v from one product, the norm written out in fp32 (rmsnorm.py), logits in chunks of 128
 /// tokens, everything in 16 bits except what Fabric hands out: its half precision converts the model's output to the
-/// default type (lightning/fabric/plugins/precision/half.py, convert_output). 4-bit products kept their inputs.
+/// default type (lightning/fabric/plugins/precision/half.py, convert_output). 4-bit products kept their inputs. Only
+/// pretraining ties tables, where it is told to (pretrain.py, tie_weights).
 const TorchHabits litGptHabits{.profile = "litgpt",
                                .repeatsKv = false,
                                .savesQuantisedInputs = true,
@@ -27,19 +28,35 @@ const TorchHabits litGptHabits{.profile = "litgpt",
                                .chunkedLoss = LossPath::ChunkedLogits,
                                .returnsFp32Logits = true,
                                .packsQkv = true,
-                               .adapterType = DataType::Bf16};
+                               .adapterType = DataType::Bf16,
+                               .untiesTables = true};
 
 /// solver/optimizer/hybrid_zero_optim.py: one flat fp32 tensor a group, stepped by PyTorch's AdamW without fusion;
-/// solver/optimizer/utils.py, compute_norm: a list of every gradient's float().
+/// solver/optimizer/utils.py, compute_norm: a list of every gradient's float(). FSDP is PyTorch's first
+/// (torch/distributed/fsdp/flat_param.py, _all_gather_flat_param).
 const TorchHabits internEvoHabits{.profile = "internevo",
                                   .repeatsKv = false,
+                                  .gathersInPlace = true,
                                   .step = StepImplementation::Flat,
                                   .clipsInFp32 = true,
                                   .supportsTensorParallel = true};
 
-/// core/runtime: FSDP around Megatron's linear layers with sequence parallelism; SwiGLU without fusion.
-const TorchHabits galvatronHabits{
-    .profile = "galvatron", .repeatsKv = false, .step = StepImplementation::Fused, .supportsTensorParallel = true};
+/// core/runtime: FSDP around every layer of Megatron's, with its kernels for norms and SwiGLU, its gathers of sequence
+/// parallelism and sequences before tokens for flash attention (runtime/models/modules.py, tensor_parallel/layers.py);
+/// the loss in 16 bits; embedding and output layer are groups of their own, split over vocab_tp ranks, one by default.
+const TorchHabits galvatronHabits{.profile = "galvatron",
+                                  .hasPythonNorm = false,
+                                  .hasFusedGate = true,
+                                  .repeatsKv = false,
+                                  .gathersInPlace = true,
+                                  .reshardsInPipelines = true,
+                                  .gathersTablesAlone = true,
+                                  .loss = LossPath::Sixteen,
+                                  .step = StepImplementation::Fused,
+                                  .supportsTensorParallel = true,
+                                  .gathersAgain = true,
+                                  .copiesContext = true,
+                                  .spreadsTables = true};
 
 /// models/llama.py, nn/layer_norm.py: q, k and v from one product, the norm of flash-attn's Triton kernel, SwiGLU
 /// without fusion; PyTorch's fused AdamW. Gradients that accumulate in fp32 are counted as they stay

@@ -332,7 +332,7 @@ private:
             }
         }
         TapeWriter writer(piece.tape, m_program.persistents);
-        if (m_shape.gathers()) {
+        if (m_shape.gathers() && !m_shape.habits.reshardsInPipelines) {
             writer.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
         }
         writer.beginBackward(Tape::input);

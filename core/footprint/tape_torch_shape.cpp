@@ -110,6 +110,9 @@ Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
              std::pair{plan.moe.capacityFactor.value > 0, "experts with a capacity"},
              std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel && !habits.splitsTensors,
                        "tensor parallelism"},
+             std::pair{plan.parallel.vocabTp.isKnown() && plan.parallel.vocabTp.value != plan.parallel.tp.value
+                           && !(habits.spreadsTables && plan.parallel.vocabTp.value == 1),
+                       "a vocabulary split over other ranks than the layers"},
              std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
              std::pair{plan.shard.offloadOptimizerFraction.valueOr(1) < 1, "state that is offloaded in part"},
              std::pair{plan.shard.offloadActivations.value && isSelective && !recomputesLayers(plan.recompute),
@@ -364,6 +367,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     TorchShape shape;
     shape.habits = habits;
     shape.model = architectureOf(plan);
+    shape.model.tied = shape.model.tied && !habits.untiesTables;
     const std::int64_t context = atLeastOne(plan.parallel.cp);
     shape.sequences = sequencesPerMicroBatch(plan);
     shape.tokens = shape.sequences * layerSequence(plan) / context;
@@ -377,9 +381,11 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.hasHiddenDropout = plan.model.hiddenDropout.valueOr(0) > 0;
     shape.hasAttentionDropout = plan.model.attnDropout.valueOr(0) > 0;
     shape.tensor = atLeastOne(plan.parallel.tp);
-    shape.tableRanks = habits.holdsTableWhole ? 1 : shape.tensor;
-    shape.outputRanks = shape.model.tied ? shape.tableRanks : shape.tensor;
+    shape.spreadsTables = habits.spreadsTables && plan.parallel.vocabTp.valueOr(1) == 1 && shape.tensor > 1;
+    shape.tableRanks = habits.holdsTableWhole || shape.spreadsTables ? 1 : shape.tensor;
+    shape.outputRanks = shape.model.tied || shape.spreadsTables ? shape.tableRanks : shape.tensor;
     shape.sequenceShards = plan.parallel.sp.value ? shape.tensor : 1;
+    shape.gathersAgain = habits.gathersAgain && shape.sequenceShards > 1;
     shape.sharding = shardingKind(plan);
     const std::int64_t replicas = dataParallelSize(plan) * context;
     shape.shards = std::max<std::int64_t>(
@@ -390,7 +396,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     const bool isLiger = plan.implementation.fusedLoss.value == "liger";
     shape.isCompiled = plan.implementation.compile.valueOr(false);
     shape.hasFusedNorm = shape.isCompiled || isLiger || !habits.hasPythonNorm;
-    shape.hasFusedGate = shape.isCompiled || isLiger;
+    shape.hasFusedGate = shape.isCompiled || isLiger || habits.hasFusedGate;
     // T5 adds relative positions to its scores (transformers modeling_t5.py, no fused attention).
     shape.hasExplicitScores = habits.hasExplicitScores || shape.model.relativePositions > 0;
     shape.rotates = plan.model.rope.valueOr(!plan.model.learnedPositions.valueOr(false));

@@ -56,6 +56,9 @@ public:
             add(m_tensors.resident, Moments, m_moments / 2);
         }
         addBuffers();
+        if (m_shape.gathersAgain) {
+            add(m_tensors.resident, GlobalBuffer, static_cast<double>(m_shape.streamBytes() * m_shape.sequenceShards));
+        }
         addStep();
         return std::move(m_tensors);
     }
@@ -64,7 +67,9 @@ private:
     void addTensor(const TorchWeights::Tensor& tensor, const TorchPart& part)
     {
         using enum TorchWeights::Kind;
-        m_shards = tensor.isExpert ? std::max<std::int64_t>(m_shape.shards / m_shape.expertRanks, 1) : m_shape.shards;
+        m_shards = tensor.isExpert ? std::max<std::int64_t>(m_shape.shards / m_shape.expertRanks, 1)
+            : tensor.kind == Table ? m_shape.tableShards()
+                                   : m_shape.shards;
         const bool isAdapter = tensor.kind == Adapter;
         const bool trains = part.trains(tensor) || isAdapter;
         const double elements = static_cast<double>(tensor.elements());

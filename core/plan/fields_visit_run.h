@@ -49,6 +49,7 @@ template <class Group, class Visitor> void visitParallel(Group& group, Visitor&&
     visit("parallel.loss_in_split", group.lossInSplit);
     visit("parallel.pp_microbatches", group.ppMicrobatches);
     visit("parallel.vpp_group", group.vppGroup);
+    visit("parallel.vocab_tp", group.vocabTp);
     visit("parallel.vocab_split", group.vocabSplit);
     visit("parallel.encoder_placement", group.encoderPlacement);
     visit("parallel.encoder_pp", group.encoderPp);

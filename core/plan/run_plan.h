@@ -44,6 +44,7 @@ struct ParallelPlan
     Name encoderPlacement; ///< of the image encoder: first_stage (the default), own_stages, every_stage
     Count encoderPp, encoderTp; ///< pipeline and tensor parallel sizes of an encoder, where not the language model's
     Count vppGroup; ///< micro-batches of a chunk run in a row when interleaving; the pipeline size when not given
+    Count vocabTp; ///< ranks of tensor parallelism that split embedding and output layer, where not all of them
     Name vocabSplit; ///< vocabulary over the pipeline stages: variant1, variant2, interlaced; none when not given
 };
 

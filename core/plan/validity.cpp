@@ -74,6 +74,7 @@ constexpr auto limits = std::to_array<Limit>({
     {"parallel.cp", 1, 100'000},
     {"parallel.ep", 1, 100'000},
     {"parallel.vpp_group", 1, million},
+    {"parallel.vocab_tp", 1, 100'000},
     {"recompute.num_layers", 0, 100'000},
     {"shard.dist_opt_instances", 1, million},
     {"shard.rank", 0, million},

@@ -73,7 +73,6 @@ const std::map<QString, QString>& ignored()
         {"internevo-py model.mlp_ratio", "rules"},
         {"olmo-yaml fsdp.wrapping_strategy", "units"},
         {"galvatron use_sp", "layered"},
-        {"galvatron vtp", "layered"},
         {"galvatron vsp", "layered"},
         {"galvatron embed_sdp", "layered"},
     };

@@ -430,9 +430,9 @@ void TestFrameworkConfigs::ownTexts_data()
         "batch.micro=, batch.global=256, model.ffn=3072, recompute.granularity=full, shard.fsdp=true, "
         "implementation.profile=hf-flash");
     row("Galvatron's strategy", "a.json",
-        "{\"pp_deg\": 2, \"tp_sizes_enc\": \"4,4,4,4\", \"global_bsz\": 64, \"chunks\": 8, \"checkpoint\": "
+        "{\"pp_deg\": 2, \"tp_sizes_enc\": \"4,4,4,4\", \"global_bsz\": 64, \"chunks\": 8, \"vtp\": 4, \"checkpoint\": "
         "\"0,0,1,1\"}",
-        "galvatron", "parallel.pp=2, parallel.tp=4, batch.global=64, batch.accum=8");
+        "galvatron", "parallel.pp=2, parallel.tp=4, parallel.vocab_tp=4, batch.global=64, batch.accum=8");
     row("DeepSpeed with comments", "a.json",
         "{\n  // two per GPU\n  \"train_micro_batch_size_per_gpu\": 2,\n  \"zero_optimization\": {\"stage\": 2,},\n}\n",
         "deepspeed-json", "batch.micro=2, shard.zero_stage=2");

@@ -52,6 +52,8 @@ private slots:
     void gathersAhead();
     void weighsRoutedRows();
     void receivesGradients();
+    void spreadsTables_data();
+    void spreadsTables();
     void refuses_data();
     void refuses();
     void composes_data();
@@ -81,6 +83,18 @@ void TestTorchTapes::keeps_data()
             + 2 * 16 * 128 + 4 * 16 + 8 * 10944;
     // Streams and norms' results 4h each, one product of q, k and v 6h beside rotated ones of 4h, the result 2h.
     QTest::newRow("nanotron") << planOf(llama2, "nanotron") << 20.0 * 4096 + 8.0 * 11008 + 4 * 32 + 2 * 4;
+    // Streams and norms' results 4h each, q, k, v and the result 2h each, gate and up 4f, their product 2f, statistics:
+    // 514.5 MiB a layer, as Galvatron's profiler published for 4096 tokens. Of several sequences the result once more
+    // with tokens first; over two ranks with sequence parallelism a half of all that, gathered inputs are not kept:
+    // 273.3 MiB of a sample.
+    TrainingPlan galvatron = planOf(llama2, "galvatron");
+    const double oneSequence = 16.0 * 4096 + 6.0 * 11008 + 4 * 32 + 2 * 4;
+    QTest::newRow("Galvatron") << galvatron << oneSequence;
+    galvatron.batch.micro = Count(2);
+    QTest::newRow("Galvatron, two sequences") << galvatron << 2 * (oneSequence + 2.0 * 4096);
+    galvatron.parallel.tp = Count(2);
+    galvatron.parallel.sp = Flag(true);
+    QTest::newRow("Galvatron, two sequences over two ranks") << galvatron << oneSequence + 2.0 * 4096;
     QTest::newRow("explicit scores") << planOf(llama2, "hf-eager") << 186504.0 + 6.0 * 32 * tokens - 4 * 32;
 
     TrainingPlan frozen = planOf(llama2, "hf-sdpa");
@@ -363,6 +377,39 @@ void TestTorchTapes::receivesGradients()
     }
 }
 
+void TestTorchTapes::spreadsTables_data()
+{
+    QTest::addColumn<std::int64_t>("ranks");
+    QTest::newRow("whole on every rank") << std::int64_t{1};
+    QTest::newRow("split like the layers") << std::int64_t{2};
+}
+
+/// Galvatron's vocab_tp: eight GPUs share the state of the tables either way; what is gathered of the output layer is
+/// split or not; a rank has the logits of all entries for half of the tokens, or of half of them for all.
+void TestTorchTapes::spreadsTables()
+{
+    QFETCH(std::int64_t, ranks);
+    TrainingPlan plan = planOf(llama2, "galvatron");
+    shardWithFsdp(plan, 4);
+    plan.parallel.tp = Count(2);
+    plan.parallel.sp = Flag(true);
+    plan.parallel.vocabTp = Count(ranks);
+    const ModelProgram program = programOf(plan);
+    const std::int64_t table = std::int64_t{32000} * 4096;
+    const std::vector<Tape::Event>& forward = program.pieces[2].tape.forward;
+    QCOMPARE(mostAlive(forward, TensorKind::GatheredParameters, 0), 2 * (table / ranks + 4096));
+    QCOMPARE(mostAlive(forward, TensorKind::LogitsSoftmax, 0), 2 * tokens * 32000 / 2);
+    std::int64_t parameters = 0, buffer = 0;
+    for (const Tape::Event& tensor : program.stages.front().tensors.resident) {
+        parameters += tensor.kind == TensorKind::Parameters ? tensor.bytes : 0;
+        buffer += tensor.kind == TensorKind::GlobalBuffer ? tensor.bytes : 0;
+    }
+    const std::int64_t layer = (4 * 4096 * 4096 + 3 * std::int64_t{4096} * 11008) / 2;
+    const std::int64_t norms = (32 * 2 + 1) * 4096;
+    QCOMPARE(parameters, 4 * (2 * table / 8 + (32 * layer + norms) / 4));
+    QCOMPARE(buffer, 2 * tokens * 4096); // what sequence parallelism gathers
+}
+
 void TestTorchTapes::refuses_data()
 {
     QTest::addColumn<TrainingPlan>("plan");
@@ -372,6 +419,11 @@ void TestTorchTapes::refuses_data()
     plan.parallel.tp = Count(2);
     plan.parallel.world = Count(2);
     QTest::newRow("tensor parallelism") << plan << "the profile litgpt does not describe tensor parallelism";
+    plan = planOf(llama2, "galvatron");
+    plan.parallel.tp = Count(4);
+    plan.parallel.vocabTp = Count(2);
+    QTest::newRow("vocabulary over some ranks")
+        << plan << "the profile galvatron does not describe a vocabulary split over other ranks than the layers";
     plan = planOf(llama2, "torchtune");
     plan.parallel.pp = Count(2);
     QTest::newRow("pipeline") << plan << "the profile torchtune does not describe pipeline parallelism";
