@@ -56,16 +56,23 @@ std::int64_t communicators(const TrainingPlan& plan, const Split& split)
         return 0;
     }
     const std::string_view profile = profileOf(plan);
-    if (profile == "deepspeed-pipeline") {
-        return 8; // its grid adds data, model, slice and two point-to-point groups to Megatron's own
-    }
     const auto one = [](bool isUsed) { return std::int64_t{isUsed ? 1 : 0}; };
     const bool hasReplicas = split.data > 1 || split.context > 1;
+    const bool isSplit = split.tensor > 1 || split.pipeline > 1;
+    if (profile == "deepspeed-pipeline") {
+        // The grid has data and slice groups beside Megatron's own, model, pipeline and two point-to-point groups.
+        return 2 * one(hasReplicas) + 2 * one(split.tensor > 1) + one(isSplit) + 3 * one(split.pipeline > 1);
+    }
+    if (profile == "internevo") {
+        // All ranks agree on overflows; replicas share gradients and state, the ranks of a model its gradients' norm
+        // (solver/optimizer/hybrid_zero_optim.py, solver/optimizer/utils.py).
+        return 1 + 2 * one(hasReplicas) + one(split.tensor > 1) + one(split.pipeline > 1) + one(isSplit);
+    }
     std::int64_t count = one(split.tensor > 1) + one(hasReplicas) + one(split.context > 1) + one(split.pipeline > 1);
     if (torchHabits(profile) != nullptr) {
         return count;
     }
-    count += one(split.tensor > 1 || split.pipeline > 1); // the norm of all gradients
+    count += one(isSplit); // the norm of all gradients
     count += one(split.pipeline > 1 && plan.model.tiedEmbeddings.valueOr(true));
     count += one(split.expert > 1) + one(split.expert > 1 && split.expertData() > 1);
     return count;

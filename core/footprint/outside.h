@@ -26,7 +26,7 @@ struct OutsideMemory
 [[nodiscard]] OutsideMemory outsideMemory(const TrainingPlan& plan, const Split& split);
 
 /// Groups of GPUs that exchange data: tensor, data, context, pipeline, tied embedding, norm and overflow of a split
-/// model, experts and their replicas (megatron/core/parallel_state.py); one GPU has none.
+/// model, experts and their replicas (megatron/core/parallel_state.py), or the profile's own; one GPU has none.
 [[nodiscard]] std::int64_t communicators(const TrainingPlan& plan, const Split& split);
 
 /// NCCL's buffers of one connection on one channel: LL 512 KiB, LL128 4.6875 MiB and Simple 4 MiB on the receiving side

@@ -89,6 +89,9 @@ public:
             }
         }
         playTogether(m_stage.tensors.clipping);
+        if (m_stage.tensors.dropsGradients) {
+            dropGradients();
+        }
         if (!m_hasMoments) {
             m_segments.addFree(m_peak - m_now); // where activations were
             for (const Tape::Event& tensor : m_stage.tensors.created) {
@@ -98,12 +101,17 @@ public:
         playTogether(m_stage.tensors.temporaries);
         m_firstStepPeak = m_hasMoments ? m_firstStepPeak : m_peak;
         m_hasMoments = true;
-        change(TensorKind::Gradients, -m_gradients);
-        m_gradients = 0;
+        dropGradients();
         for (ChunkCount& chunk : m_chunks) {
             chunk.hasGradients = false;
         }
         m_shared.clear();
+    }
+
+    void dropGradients()
+    {
+        change(TensorKind::Gradients, -m_gradients);
+        m_gradients = 0;
     }
 
     void enter(Phase phase)

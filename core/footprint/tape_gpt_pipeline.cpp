@@ -48,8 +48,8 @@ public:
         m_program.hasOwnState = true;
         m_program.persistents.all.clear();
         m_program.pieces.resize(4);
-        writeUnit();
         writeBlock();
+        writeUnit();
         writeEmbedding();
         writeHead();
         m_program.stages.resize(layers.size());
@@ -119,7 +119,18 @@ private:
         const Tape::Slot slot = w.allocate(PaddingMask, m_isPlain ? mask : 4 * mask);
         w.beginBackward(Tape::input);
         w.free(slot);
+        const std::vector<std::int64_t>& matrices = m_program.pieces[BlockPiece].parameters;
+        widenGradient(matrices.empty() ? 0 : *std::max_element(matrices.begin(), matrices.end()), w);
         piece.parameters.clear();
+    }
+
+    /// DeepSpeed's bf16 optimizer adds 16-bit gradients to its fp32 ones after a backward, through an fp32 copy of each
+    /// tensor in turn, of which the largest counts (runtime/bf16_optimizer.py, update_hp_grads).
+    void widenGradient(std::int64_t elements, TapeWriter& writer) const
+    {
+        if (!m_isPlain && m_shape.gradient == 4 && elements > 0) {
+            writer.free(writer.allocate(OptimizerTemporary, elements * 4));
+        }
     }
 
     void writeEmbedding()
@@ -151,6 +162,7 @@ private:
             piece.parameters.push_back(m_shape.positions * m_shape.hidden);
         }
         graph.write(gathering(options(), piece), writer);
+        widenGradient(m_shape.vocab * m_shape.hidden, writer);
     }
 
     void writeBlock()

@@ -64,8 +64,13 @@ StageTensors gptPipelineState(const TrainingPlan& plan, bool isPlain, const Mode
         const std::int64_t stepped = zero == 3 ? std::min(share, subGroup) : share;
         add(tensors.temporaries, OptimizerTemporary, stepped * (zero == 3 ? 4 : c.element));
         add(tensors.temporaries, OptimizerTemporary, stepped * 4);
-        if (zero == 1) { // makes the bucket for the reduction and drops it
-            add(tensors.temporaries, ReduceBuffer, std::min(reduceBucket, all) * c.element);
+        if (zero == 1) {
+            // The reduction makes its bucket and collects this rank's share, after which bucket and gradients go
+            // (reduce_gradients, copy_grads_in_partition, independent_gradient_partition_epilogue).
+            add(tensors.clipping, ReduceBuffer, std::min(reduceBucket, all) * c.element);
+            add(tensors.clipping, Gradients, share * c.element);
+            add(tensors.temporaries, Gradients, share * c.element);
+            tensors.dropsGradients = true;
         }
     } else if (!isPlain && !hasWholeGradients && plan.optimizer.impl.value != "for-loop") {
         add(tensors.temporaries, OptimizerTemporary, all * 4);

@@ -54,6 +54,7 @@ private:
     void constructBuffers(const std::vector<std::int64_t>& parameters, ParameterGroup group);
     void stepMegatron();
     void stepTorch();
+    void dropGradients();
     void playTogether(const std::vector<Tape::Event>& tensors);
     void play(const std::vector<Tape::Event>& events, Handle* slots);
     void accumulate(const Tape::Event& event);

@@ -86,12 +86,20 @@ void ReplayReader::playTogether(const std::vector<Tape::Event>& tensors)
 void ReplayReader::stepTorch()
 {
     playTogether(m_stage.tensors.clipping);
+    if (m_stage.tensors.dropsGradients) {
+        dropGradients();
+    }
     for (const Tape::Event& tensor : m_stage.tensors.created) {
         if (!m_hasMoments) {
             static_cast<void>(allocate(tensor.kind, tensor.bytes));
         }
     }
     playTogether(m_stage.tensors.temporaries);
+    dropGradients();
+}
+
+void ReplayReader::dropGradients()
+{
     for (auto& [key, gradient] : m_gradients) {
         free(gradient);
     }

@@ -23,6 +23,8 @@ private slots:
     void keptOfABlock();
     void parametersOfStages_data();
     void parametersOfStages();
+    void stepsOfZero();
+    void widensGradients();
     void chosenFromTheFramework();
     void refusesWhatItDoesNotDescribe_data();
     void refusesWhatItDoesNotDescribe();
@@ -120,6 +122,45 @@ void TestGptPipeline::parametersOfStages()
         parameters += stage.parameters;
     }
     QCOMPARE(parameters, expected);
+}
+
+namespace {
+
+qint64 sumOf(const std::vector<Tape::Event>& tensors)
+{
+    return std::accumulate(tensors.begin(), tensors.end(), qint64{0},
+                           [](qint64 sum, const Tape::Event& one) { return sum + one.bytes; });
+}
+
+} // namespace
+
+/// ZeRO-1: the bucket, smaller than 5e8 elements here, and this rank's share of the gradients while they are reduced;
+/// then the share, its flat copy and that in fp32, without the gradients.
+void TestGptPipeline::stepsOfZero()
+{
+    const ModelProgram program = programOf(planOf(base + gpt + twoSamples + "shard.zero_stage=1 parallel.dp=4"));
+    const StageTensors& tensors = program.stages.back().tensors;
+    constexpr qint64 all = 2 * (12 * hidden * hidden + 13 * hidden) + 2 * hidden + 32000 * hidden;
+    QCOMPARE(sumOf(tensors.clipping), 2 * all + 2 * all / 4);
+    QCOMPARE(sumOf(tensors.temporaries), (2 + 2 + 4) * all / 4);
+    QVERIFY(tensors.dropsGradients);
+}
+
+/// DeepSpeed's bf16 optimizer: fp32 copies of the largest matrix, and of the table on the stage that has it.
+void TestGptPipeline::widensGradients()
+{
+    const ModelProgram program
+        = programOf(planOf(base + gpt + twoSamples + "precision.recipe=megatron-bf16 shard.zero_stage=1"));
+    const auto copies = [&program](std::size_t piece) {
+        std::int64_t bytes = 0;
+        for (const Tape::Event& event : program.pieces[piece].tape.backward) {
+            const bool isCopy = event.kind == TensorKind::OptimizerTemporary && event.op == Tape::Op::Allocate;
+            bytes += isCopy ? event.bytes : 0;
+        }
+        return qint64{bytes};
+    };
+    QCOMPARE(copies(0), 4 * hidden * ffn);
+    QCOMPARE(copies(1), 4 * 32000 * hidden);
 }
 
 void TestGptPipeline::chosenFromTheFramework()

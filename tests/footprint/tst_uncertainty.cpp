@@ -92,7 +92,16 @@ void TestUncertainty::countsCommunicators_data()
     row("pipeline, tied", {{"parallel.pp", "4"}, {"model.tied_embeddings", "true"}}, 3);
     row("context", {{"parallel.cp", "2"}}, 2); // gradients are reduced over it
     row("FSDP", {{"implementation.profile", "torchtitan"}, {"parallel.dp", "8"}, {"shard.fsdp", "true"}}, 1);
-    row("the DeepSpeed pipeline's grid", {{"implementation.profile", "deepspeed-pipeline"}, {"parallel.pp", "4"}}, 8);
+    // Model, pipeline and two pairs of stages; data and tensor groups are there twice.
+    row("the DeepSpeed pipeline's grid", {{"implementation.profile", "deepspeed-pipeline"}, {"parallel.pp", "4"}}, 4);
+    row("all of it",
+        {{"implementation.profile", "deepspeed-pipeline"},
+         {"parallel.pp", "4"},
+         {"parallel.tp", "2"},
+         {"parallel.dp", "2"}},
+        8);
+    row("InternEvo, FSDP", {{"implementation.profile", "internevo"}, {"parallel.dp", "4"}, {"shard.fsdp", "true"}}, 3);
+    row("InternEvo, pipeline", {{"implementation.profile", "internevo"}, {"parallel.pp", "4"}}, 3);
     row("experts with replicas", {{"parallel.dp", "8"}, {"parallel.ep", "4"}, {"moe.experts", "8"}, {"moe.topk", "2"}},
         3);
 }

@@ -233,4 +233,20 @@ double oracleStep(const FrameworkCase& entry, const nlohmann::json& row)
     return 0;
 }
 
+double oracleFloor(const FrameworkCase& entry, const nlohmann::json& row)
+{
+    const nlohmann::json& parts = row.at("parts_bytes");
+    const auto part = [&parts](const char* key) { return parts.value(key, 0.0); };
+    const bool isFp16 = entry.plan.precision.recipe.value == "megatron-fp16";
+    const bool isItsStep = part("in_flight") == 0 && part("activations") == 0;
+    if (entry.plan.shard.zeroStage.value != 1 || !isFp16 || !isItsStep
+        || !entry.framework.starts_with("Megatron-DeepSpeed")) {
+        return 0;
+    }
+    const double gradients = part("gradients");
+    const double share = gradients / static_cast<double>(std::max<std::int64_t>(entry.plan.parallel.dp.value, 1));
+    return part("parameters") + part("optimizer_state")
+        + std::max(gradients + std::min(zeroBucket, gradients) + share, 4 * share);
+}
+
 } // namespace headroom::test

@@ -25,4 +25,8 @@ struct OracleNote
 /// The peak of an optimizer step that its figure does not compare with because its loss had too much; 0: none.
 [[nodiscard]] double oracleStep(const accuracy::FrameworkCase& entry, const nlohmann::json& row);
 
+/// Where it has ZeRO-1's bucket and gradients beside the flat copies of the step: what stands with each of them alone,
+/// while gradients are reduced and while the step runs. Activations may stand higher. 0: not such a row.
+[[nodiscard]] double oracleFloor(const accuracy::FrameworkCase& entry, const nlohmann::json& row);
+
 } // namespace headroom::test
