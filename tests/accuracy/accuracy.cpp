@@ -44,7 +44,7 @@ constexpr std::array bars{
     Bar{"Megatron-DeepSpeed (BigScience)", 0.116},
     Bar{"torchtitan", 0.03},
     Bar{"InternEvo", 0.052},
-    Bar{"Hetu-Galvatron", 0.226},
+    Bar{"Hetu-Galvatron", 0.001},
     Bar{"torchtune", 0.015},
     Bar{"Megatron-LM 2.4-era / Megatron-DeepSpeed (BigScience)", 0.001},
     Bar{"HF PEFT method comparison", 0.105},

@@ -139,8 +139,9 @@ void CaseFields::readBatchAndParallel()
         set("shard.offload_params", "true");
     }
     const std::string gpu = text(m_node["gpu"]);
-    for (const auto& [word, gib] : {std::pair{"16GB", 16}, std::pair{"32GB", 32}, std::pair{"40GB", 40},
-                                    std::pair{"80GB", 80}, std::pair{"96GB", 96}, std::pair{"141GB", 141}}) {
+    for (const auto& [word, gib] :
+         {std::pair{"16GB", 16}, std::pair{"24GB", 24}, std::pair{"32GB", 32}, std::pair{"48GB", 48},
+          std::pair{"40GB", 40}, std::pair{"80GB", 80}, std::pair{"96GB", 96}, std::pair{"141GB", 141}}) {
         if (contains(gpu, word)) {
             set("hardware.capacity_bytes", std::to_string(std::int64_t{gib} << 30));
         }
@@ -148,12 +149,16 @@ void CaseFields::readBatchAndParallel()
     set("hardware.compute_capability",
         contains(gpu, "H100") || contains(gpu, "H200") ? "9"
             : contains(gpu, "B200")                    ? "10"
+            : contains(gpu, "V100")                    ? "7"
                                                        : "8");
 }
 
 void CaseFields::readRecompute()
 {
     const std::string granularity = text(m_node["recompute"]["granularity"]);
+    if (granularity == "unknown") {
+        return; // the framework's default, which its reader knows
+    }
     set("recompute.enabled", granularity == "none" ? "false" : "true");
     set("recompute.granularity", granularity);
 }

@@ -13,10 +13,6 @@ void CaseReader::read()
     readBatchAndParallel();
     readRecompute();
     const std::string& framework = m_case.framework;
-    // theory.md 6: 0.4 to 0.6 GiB of context, 0.3 to 0.7 GiB for each kind of communicator in use.
-    for (const Count* size : {&m_case.plan.parallel.dp, &m_case.plan.parallel.tp, &m_case.plan.parallel.pp}) {
-        m_case.outsideGib += size->value > 1 ? 0.5 : 0;
-    }
     if (contains(framework, "torchtitan")) {
         readTorchtitan();
     } else if (framework == "torchtune") {
@@ -46,9 +42,14 @@ void CaseReader::read()
     }
 }
 
-/// (theory_frameworks.md section 4).
+/// (theory_frameworks.md section 4). Where the policy is not named it is that of the model's shipped config, selective
+/// by operator (train_configs/llama3_8b.toml, later models/llama3/config_registry.py).
 void CaseReader::readTorchtitan()
 {
+    if (text(m_node["recompute"]["granularity"]) == "unknown") {
+        set("recompute.enabled", "true");
+        set("recompute.granularity", "selective");
+    }
     set("implementation.profile", "torchtitan");
     setState("fp32", "fp32", "none", "fp32");
     set("precision.reduce", "fp32");
@@ -129,7 +130,10 @@ void CaseReader::readLitGpt()
     set("implementation.keeps_logits", "true");
     const long long chunks = (m_node["micro_batch"].as<long long>() * m_node["model"]["seq"].as<long long>()) / 128;
     set("implementation.loss_chunks", std::to_string(std::max(chunks, 1LL)));
-    set("lora.rank", "8");
+    set("lora.rank", contains(m_notes, "LoRA rank 32") ? "32" : "8");
+    if (m_node["n_gpus"].as<int>() == 1) {
+        set("recompute.enabled", "false"); // the strategy of several GPUs alone asks for it
+    }
     set("lora.targets", "q_proj, v_proj");
     set("lora.dropout", "0.05");
     if (contains(text(m_node["model"]["name"]), "StableLM")) { // config.py: LayerNorm, parallel_residual
@@ -192,11 +196,17 @@ void CaseReader::readKwai()
     }
 }
 
+/// The profiler's runs: one micro-batch, GPipe. The file of cases takes 2048 tokens; the stored input of a recomputed
+/// layer, 32 MiB a sample at a width of 4096, is that of 4096.
 void CaseReader::readGalvatron()
 {
     set("implementation.profile", "galvatron");
     setState("fp32", "fp32", "none", "fp32");
     set("precision.reduce", "bf16");
+    set("batch.seq", "4096");
+    set("batch.micro", std::to_string(m_node["global_batch"].as<int>() / m_node["parallel"]["dp"].as<int>()));
+    set("parallel.schedule", "gpipe");
+    set("parallel.vocab_tp", contains(m_case.id, "-vtp") ? text(m_node["parallel"]["tp"]) : "1");
 }
 
 /// The README's ladder is cumulative.
@@ -296,7 +306,6 @@ void CaseReader::readGptPipeline()
         set("parallel.embed_in_split", "true");
         set("parallel.loss_in_split", "true");
     }
-    readOutside(isPlain);
     if (text(m_node["sharding"]["zero_stage"]) == "3") {
         set("recompute.offload_inputs", "true"); // the stored inputs alone would exceed the card
     }
@@ -319,18 +328,6 @@ void CaseReader::readArgonne()
     set("attention.impl", "flash");
     set("model.rope", "true");
     set("model.vocab_pad_multiple", "128");
-}
-
-/// theory_frameworks.md 2.5: bare contexts of 2021, and 0.3 to 0.7 GiB for each communicator in use: tensor, data
-/// and, in DeepSpeed's grid, a second of each and two for pairs of stages.
-void CaseReader::readOutside(bool isPlain)
-{
-    const ParallelPlan& parallel = m_case.plan.parallel;
-    const int tensor = parallel.tp.value > 1 ? 2 : 0;
-    const int data = parallel.dp.value > 1 ? 2 : 0;
-    const int groups = isPlain ? 2 + (parallel.pp.value > 1 ? 2 : 0) : tensor + data + 4;
-    const double context = contains(text(m_node["gpu"]), "V100") ? 1271.0 / 1024 : 1573.0 / 1024;
-    m_case.outsideGib = context + 0.5 * groups;
 }
 
 void CaseReader::readPeft()

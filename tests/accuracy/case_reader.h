@@ -29,7 +29,6 @@ private:
     void readQwen();
     void readArgonne();
     void readGptPipeline();
-    void readOutside(bool isPlain);
     void readPeft();
     void readSwift();
 };

@@ -18,7 +18,6 @@ struct FrameworkCase
     double decimalGib = 0; ///< the same figure where its GB may be 10^9; 0: they are not
     std::vector<std::string> pairs; ///< groups of runs that differ in few settings
     std::vector<double> stagesGib; ///< peaks of all stages, where published
-    double outsideGib = 0.5; ///< context and communicators, part of what nvidia-smi shows
     bool endedOutOfMemory = false;
     bool isLossAlone = false; ///< its figure is what the loss adds
     bool isFirstStep = false; ///< measured before the optimizer had moments

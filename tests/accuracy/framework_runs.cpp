@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "accuracy/comparison.h"
 #include "accuracy/framework_cases.h"
+#include "footprint/outside.h"
 
 #include <algorithm>
 
@@ -63,6 +64,17 @@ void compareRun(const FrameworkCase& entry, Report& report)
 
 } // namespace
 
+/// Context and communicators, part of what nvidia-smi shows.
+static Bytes outsideOf(const FrameworkCase& entry)
+{
+    return outsideMemory(entry.plan, splitOf(entry.plan)).central();
+}
+
+static bool isAllocated(const FrameworkCase& entry)
+{
+    return entry.metric == "max_allocated" || entry.metric == "max_active" || entry.isLossAlone || entry.isResident;
+}
+
 double predictedGib(const FrameworkCase& entry, const StageReplay& replay)
 {
     if (entry.isResident) {
@@ -71,12 +83,12 @@ double predictedGib(const FrameworkCase& entry, const StageReplay& replay)
     if (entry.isLossAlone) {
         return replay.peakAllocated.gib() - replay.steadyAllocated.gib();
     }
-    if (entry.metric == "max_allocated" || entry.metric == "max_active") {
+    if (isAllocated(entry)) {
         return replay.peakAllocated.gib();
     }
     // ms-swift's annotations are reserved bytes too (swift/utils/torch_utils.py).
     const bool isReserved = entry.metric == "max_reserved" || entry.framework.starts_with("ms-swift");
-    return replay.peakReserved.gib() + (isReserved ? 0 : entry.outsideGib);
+    return replay.peakReserved.gib() + (isReserved ? 0 : outsideOf(entry).gib());
 }
 
 FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& program)
@@ -86,14 +98,16 @@ FullestStage fullestStage(const FrameworkCase& entry, const ModelProgram& progra
     options.mostEvents = 0; // as many micro-batches as differ
     // Near the end of the card the allocator gives back what it has cached.
     if (const Count& capacity = entry.plan.hardware.capacityBytes; capacity.isKnown()) {
-        options.allocator.capacity = capacity.value - static_cast<std::int64_t>(entry.outsideGib * bytesPerGib);
+        options.allocator.capacity = capacity.value - outsideOf(entry).value;
     }
+    const auto figure = [&entry](const StageReplay& replay) {
+        return isAllocated(entry) ? replay.peakAllocated : replay.peakReserved;
+    };
     FullestStage fullest;
     for (std::size_t i = entry.isLastStage ? program.stages.size() - 1 : 0; i < program.stages.size(); ++i) {
         StageReplay other = replayStage(program, program.stages[i], options);
         if (other.isOutOfMemory > fullest.replay.isOutOfMemory
-            || (other.isOutOfMemory == fullest.replay.isOutOfMemory
-                && other.peakAllocated > fullest.replay.peakAllocated)) {
+            || (other.isOutOfMemory == fullest.replay.isOutOfMemory && figure(other) > figure(fullest.replay))) {
             fullest = {i, std::move(other)};
         }
     }
