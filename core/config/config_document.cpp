@@ -242,6 +242,11 @@ Result<ConfigDocument> ConfigDocument::parse(std::string bytes, std::string name
     return document;
 }
 
+bool ConfigDocument::setsVariables() const
+{
+    return m_syntax && m_syntax->setsVariables();
+}
+
 const Setting* ConfigDocument::find(std::string_view key) const
 {
     const auto steps = parseKey(key);

@@ -61,6 +61,8 @@ public:
     /// In file order, duplicates resolved (the last one wins), merge keys applied.
     [[nodiscard]] const std::vector<Setting>& settings() const { return m_settings; }
     [[nodiscard]] const Setting* find(std::string_view key) const;
+    /// A script, which can set variables of the environment for what it starts.
+    [[nodiscard]] bool setsVariables() const;
     /// What the reader wants to say though it could read the file: duplicate keys and the like.
     [[nodiscard]] const std::vector<Problem>& problems() const { return m_problems; }
 

@@ -29,7 +29,9 @@ struct ConfigFormat
         NamesOf, ///< names of which one has to be there, also in one text: "embed_tokens,norm"; can't be written
         StartsOf, ///< what one of the names has to start with, "model.layers.2[0-9]+.mlp"; can't be written
         Switch, ///< a switch that means the value in `words` when it is there, and nothing when it is false
-        Member ///< whether a list holds one of `words`
+        Member, ///< whether a list holds one of `words`
+        Option, ///< the value of `option` in "name:value,name:value"
+        Workspace ///< bytes, written as ":KiB:count" for each size of buffer
     };
 
     struct Key
@@ -38,6 +40,8 @@ struct ConfigFormat
         std::string field; ///< canonical field, "parallel.pp"
         Transform transform = Transform::None;
         std::vector<std::pair<std::string, std::string>> words = {}; ///< the file's word, the field's value
+        std::string option = {};
+        bool isEnvironment = false; ///< a variable of the process's environment
     };
 
     /// One of the keys has one of the values; with no values: one of the keys is there.

@@ -23,6 +23,8 @@ public:
                                                       const ConfigEdit& edit) const = 0;
     /// The edit in the form in which the file will state it: a flag has no lists of one.
     [[nodiscard]] virtual ConfigEdit normalised(const ConfigEdit& edit) const { return edit; }
+    /// Variables of the environment can be set in it.
+    [[nodiscard]] virtual bool setsVariables() const { return false; }
     /// The key's absence says the same as this text, as for a flag that is not given.
     [[nodiscard]] virtual bool isSaidByAbsence(std::string_view /*text*/) const { return false; }
 

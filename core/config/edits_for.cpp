@@ -22,8 +22,12 @@ bool isModelField(std::string_view field)
 }
 
 /// Nothing stands in the way of writing the key: neither a mapping at its place nor a value where its mapping would be.
+/// A variable of the environment is new only where the run is started.
 bool canHold(const ConfigDocument& document, const Key& key)
 {
+    if (key.isEnvironment && (!document.setsVariables() || key.key.find('.') != std::string::npos)) {
+        return false;
+    }
     const auto& settings = document.settings();
     return std::none_of(settings.begin(), settings.end(), [&](const Setting& setting) {
         const bool isMapping = isBelow(setting.key, key.key) && setting.key[key.key.size()] == '.';
@@ -174,6 +178,14 @@ Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& fiel
         return {};
     }
     const Key* key = keyToWrite(document, keys);
+    if (key == nullptr && !keys.empty() && keys.front()->isEnvironment) {
+        const auto variable = writeValue(document, *keys.front(), field.after, nullptr);
+        return failure(Text{HEADROOM_TR("core",
+                                        "%1 is not said in this file but in the environment that the run is started "
+                                        "in: %2"),
+                            {field.key, variable ? variable->key + "=" + variable->value : keys.front()->key}},
+                       document.name());
+    }
     if (key == nullptr) {
         return failure(
             keys.empty()
@@ -188,7 +200,10 @@ Result<void> addEdit(std::vector<ConfigEdit>& edits, const FieldDifference& fiel
     auto edit = writeValue(document, *key, field.after, pending == edits.end() ? nullptr : &*pending);
     if (!edit) {
         return failure(
-            Text{HEADROOM_TR("core", "%1 is the number of items of “%2”; it can't be written"), {field.key, key->key}},
+            key->transform == ConfigFormat::Transform::ItemCount
+                ? Text{HEADROOM_TR("core", "%1 is the number of items of “%2”; it can't be written"),
+                       {field.key, key->key}}
+                : Text{HEADROOM_TR("core", "“%1” can't say that %2 is %3"), {key->key, field.key, field.after}},
             document.name());
     }
     put(edits, std::move(*edit));

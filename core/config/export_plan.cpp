@@ -124,8 +124,8 @@ void PlanExporter::addKeys(std::vector<Edits>& ways, const Draft& draft, const E
                            const std::string& value) const
 {
     for (const ConfigFormat::Key& key : keys) {
-        if (key.field != field) {
-            continue;
+        if (key.field != field || (key.isEnvironment && (m_way.ending != ".sh" || key.key.find('.') != key.key.npos))) {
+            continue; // a file that starts nothing sets no variables
         }
         const auto edit = writeValue(draft.document, key, value, nullptr);
         if (!edit) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/flag_splice.h"
 
+#include "config/environment_value.h"
 #include "config/key_path.h"
 #include "units/number.h"
 
@@ -94,6 +95,23 @@ std::string inWordsOf(const std::string& old, const std::string& value)
     const auto flag = parseBool(value);
     const bool isCapital = old == "True" || old == "False";
     return flag && isCapital ? (*flag ? "True" : "False") : value;
+}
+
+/// A variable for all that the script starts: below the comments that it begins with, among which are Slurm's options.
+Result<std::string> addedVariable(const std::string& bytes, const std::string& name, const ConfigEdit& edit)
+{
+    std::size_t at = 0;
+    while (at < bytes.size() && bytes[at] == '#') {
+        at = std::min(bytes.find('\n', at), bytes.size() - 1) + 1;
+    }
+    const std::size_t lineEnd = bytes.find('\n');
+    const bool isCrLf = lineEnd != std::string::npos && lineEnd > 0 && bytes[lineEnd - 1] == '\r';
+    const std::string newLine = isCrLf ? "\r\n" : "\n";
+    const auto value = shellText(edit.value, '\0');
+    const bool isOpenLine = at > 0 && bytes[at - 1] != '\n';
+    return value && !edit.items ? Result<std::string>(bytes.substr(0, at) + (isOpenLine ? newLine : "") + "export "
+                                                      + edit.key + "=" + *value + newLine + bytes.substr(at))
+                                : cannotBeWritten(edit, name, 0);
 }
 
 } // namespace
@@ -242,6 +260,9 @@ Result<std::string> FlagSyntax::replacedAll(const std::string& bytes, const std:
 /// Behind the last flag: on a line of its own where that one has one, otherwise beside it.
 Result<std::string> FlagSyntax::added(const std::string& bytes, const std::string& name, const ConfigEdit& edit) const
 {
+    if (isEnvironmentName(edit.key)) {
+        return addedVariable(bytes, name, edit);
+    }
     const FlagPlace* sibling = nullptr;
     for (const FlagPlace& place : places) {
         const bool isWhole = place.isBare

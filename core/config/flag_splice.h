@@ -53,6 +53,7 @@ public:
                                               const ConfigEdit& edit) const override;
     [[nodiscard]] ConfigEdit normalised(const ConfigEdit& edit) const override;
     [[nodiscard]] bool isSaidByAbsence(std::string_view text) const override;
+    [[nodiscard]] bool setsVariables() const override { return true; }
 
     std::vector<FlagPlace> places; ///< of a flag that is there twice, the earlier without settings
 

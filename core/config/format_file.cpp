@@ -29,7 +29,9 @@ public:
 
 private:
     [[nodiscard]] ConfigFormat readEntries();
+    [[nodiscard]] Result<ConfigFormat> builtin(const std::string& path, bool hasFlagsAsKeys) const;
     void addBase(ConfigFormat& format, std::size_t node) const;
+    void addEnvironment(ConfigFormat& format) const;
     void addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const;
     [[nodiscard]] std::vector<ConfigFormat::Key> products(std::size_t node) const;
     [[nodiscard]] ConfigFormat::Variant variant(std::size_t node) const;
@@ -240,28 +242,47 @@ template <class T> void append(std::vector<T>& to, std::vector<T> from)
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-/// What a built-in format says of its keys, looked up in the places of this one. What its program takes when a file is
-/// silent is not passed on: between that file and the program there are others.
-void FormatReader::addBase(ConfigFormat& format, std::size_t node) const
+/// A file of the program, its keys looked up in the places of this one.
+Result<ConfigFormat> FormatReader::builtin(const std::string& path, bool hasFlagsAsKeys) const
 {
-    const std::string path = "formats/config/" + text(node) + ".yaml";
     const auto files = builtinFiles();
     const auto file
         = std::find_if(files.begin(), files.end(), [&](const BuiltinFile& one) { return one.path == path; });
     if (file == files.end()) {
+        return failure(Text{HEADROOM_TR("core", "“%1” is not known here"), {path}}, path);
+    }
+    return parseYaml(file->content, path).map([&](const YamlTree& tree) {
+        FormatReader reader(tree, path);
+        reader.readFor(scopes(), hasFlagsAsKeys);
+        return reader.readEntries();
+    });
+}
+
+/// What a built-in format says of its keys. What its program takes when a file is silent is not passed on: between that
+/// file and the program there are others.
+void FormatReader::addBase(ConfigFormat& format, std::size_t node) const
+{
+    auto base = builtin("formats/config/" + text(node) + ".yaml", format.hasFlagsAsKeys);
+    if (!base) {
         fail(node, Text{HEADROOM_TR("core", "“%1” is not known here"), {text(node)}});
     }
-    const auto tree = parseYaml(file->content, path);
-    if (!tree) {
-        throw Wrong{tree.error()};
+    append(format.keys, std::move(base->keys));
+    append(format.variants, std::move(base->variants));
+    append(format.noEffect, std::move(base->noEffect));
+    append(format.notEstimated, std::move(base->notEstimated));
+}
+
+/// Variables that PyTorch reads from the environment, whatever program it runs in.
+void FormatReader::addEnvironment(ConfigFormat& format) const
+{
+    auto environment = builtin("formats/environment.yaml", false);
+    if (!environment) {
+        throw Wrong{environment.error()};
     }
-    FormatReader reader(*tree, path);
-    reader.readFor(scopes(), format.hasFlagsAsKeys);
-    ConfigFormat base = reader.readEntries();
-    append(format.keys, std::move(base.keys));
-    append(format.variants, std::move(base.variants));
-    append(format.noEffect, std::move(base.noEffect));
-    append(format.notEstimated, std::move(base.notEstimated));
+    for (ConfigFormat::Key& key : environment->keys) {
+        key.isEnvironment = true;
+    }
+    append(format.keys, std::move(environment->keys));
 }
 
 ConfigFormat FormatReader::readEntries()
@@ -296,6 +317,7 @@ try {
             fail(root(), Text{HEADROOM_TR("core", "“%1” is missing here"), {key}});
         }
     }
+    addEnvironment(format);
     return format;
 } catch (const FormatNodes::Wrong& wrong) {
     return tl::unexpected(wrong.problem);

@@ -126,13 +126,15 @@ ConfigFormat::Transform FormatNodes::transform(std::size_t node) const
          {std::pair{"not", Transform::Inverse}, std::pair{"size", Transform::ByteSize},
           std::pair{"count", Transform::ItemCount}, std::pair{"first", Transform::First},
           std::pair{"any", Transform::AnyOf}, std::pair{"names", Transform::NamesOf},
-          std::pair{"starts", Transform::StartsOf}}) {
+          std::pair{"starts", Transform::StartsOf}, std::pair{"workspace", Transform::Workspace}}) {
         if (name == word) {
             return transform;
         }
     }
     fail(node,
-         Text{HEADROOM_TR("core", "“%1” is not a transform; there are not, size, count, first, any, names and starts"),
+         Text{HEADROOM_TR(
+                  "core",
+                  "“%1” is not a transform; there are not, size, count, first, any, names, starts and workspace"),
               {name}});
 }
 
@@ -160,6 +162,9 @@ void FormatNodes::addKey(std::vector<ConfigFormat::Key>& keys, const std::string
         } else if (entry.key == "switch") {
             pattern.transform = ConfigFormat::Transform::Switch;
             pattern.words = {{"true", text(entry.value)}};
+        } else if (entry.key == "option") {
+            pattern.transform = ConfigFormat::Transform::Option;
+            pattern.option = text(entry.value);
         } else if (entry.key == "words") {
             for (const Entry& word : entries(entry.value)) {
                 pattern.words.emplace_back(word.key, text(word.value));

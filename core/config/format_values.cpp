@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/format_values.h"
 
+#include "config/environment_value.h"
 #include "config/format_keys.h"
 #include "config/scalar_text.h"
 #include "units/bytes.h"
@@ -193,6 +194,13 @@ std::optional<FieldValue> readValue(const ConfigDocument& document, const Config
         if (key.transform == Transform::Switch) {
             return isOff(setting->text) ? std::nullopt : std::optional(FieldValue{key.words.front().second, setting});
         }
+        if (key.transform == Transform::Option) {
+            const auto value = optionValue(setting->text, key.option);
+            return value ? std::optional(FieldValue{translated(key, *value), setting}) : std::nullopt;
+        }
+        if (key.transform == Transform::Workspace) {
+            return FieldValue{workspaceBytes(setting->text), setting};
+        }
         const std::string text = translated(key, setting->text);
         if (text.empty() && !setting->text.empty()) {
             return std::nullopt; // a word that leaves it to others
@@ -246,6 +254,16 @@ std::optional<ConfigEdit> writeValue(const ConfigDocument& document, const Confi
         return ConfigEdit{key.key, sizeText(value)};
     case Transform::First:
         return firstEdit(document, key, translatedBack(key, value));
+    case Transform::Option: {
+        const Setting* setting = statedAt(document, key.key);
+        const std::string old = pending ? pending->value : setting ? setting->text : std::string{};
+        return ConfigEdit{key.key, withOption(old, key.option, translatedBack(key, value))};
+    }
+    case Transform::Workspace:
+        if (auto text = workspaceText(value)) {
+            return ConfigEdit{key.key, *std::move(text)};
+        }
+        return std::nullopt;
     case Transform::None:
         break;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/new_file.h"
 
+#include "config/environment_value.h"
 #include "config/key_path.h"
 #include "config/scalar_text.h"
 
@@ -125,12 +126,14 @@ std::string flagText(const ConfigEdit& setting)
 Result<std::string> shellText(const ConfigFormat::Export& way, std::span<const ConfigEdit> settings)
 {
     std::vector<std::string> before{way.launcher}, after;
-    std::string program = way.program;
+    std::string program = way.program, variables;
     for (const ConfigEdit& setting : settings) {
         const bool isLaunchers
             = std::find(way.launcherFlags.begin(), way.launcherFlags.end(), setting.key) != way.launcherFlags.end();
         if (setting.key == "script") {
             program = setting.value;
+        } else if (isEnvironmentName(setting.key) && !setting.items) {
+            variables += "export " + setting.key + "=" + shellWord(setting.value) + "\n";
         } else if (!setting.key.starts_with("--") || setting.key.find_first_of(".[\" ") != std::string::npos) {
             return noPlace(setting);
         } else if (setting.items || setting.value != "false") {
@@ -143,7 +146,7 @@ Result<std::string> shellText(const ConfigFormat::Export& way, std::span<const C
     for (const std::string& part : before) {
         text += (text.empty() ? "" : " \\\n    ") + part;
     }
-    return text + "\n";
+    return variables + text + "\n";
 }
 
 std::string comment(std::string_view heading)

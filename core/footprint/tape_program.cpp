@@ -7,9 +7,11 @@
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_megatron.h"
 #include "footprint/tape_offload.h"
+#include "footprint/tape_round_up.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_units.h"
 #include "plan/validity.h"
+#include "units/bytes.h"
 #include "units/number.h"
 
 #include <algorithm>
@@ -387,9 +389,13 @@ Result<void> checkWalkable(const RankShape& shape)
     return {};
 }
 
-Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
+namespace {
+
+Result<void> buildTapes(const TrainingPlan& plan, ModelProgram& program)
 {
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(false);
+    program.maxSplitBytes = mib(plan.implementation.maxSplitMib.valueOr(0)).value;
+    program.roundupDivisions = plan.implementation.roundupDivisions.valueOr(0);
     for (Piece& piece : program.pieces) {
         piece.expertParameters.clear(); // few profiles have any
         piece.frozenParameters.clear();
@@ -414,6 +420,17 @@ Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
         return walkable;
     }
     return ProgramBuilder(plan, program).build();
+}
+
+} // namespace
+
+Result<void> buildProgram(const TrainingPlan& plan, ModelProgram& program)
+{
+    auto built = buildTapes(plan, program);
+    if (built && program.roundupDivisions > 1) {
+        roundUpTapes(program);
+    }
+    return built;
 }
 
 std::int64_t parameterCount(const ModelProgram& program, const StageProgram& stage)

@@ -78,7 +78,10 @@ struct ModelProgram
     PersistentStorages persistents;
     std::vector<StageProgram> stages;
     bool hasOwnState = false;
-    bool usesExpandableSegments = false; ///< of the caching allocator
+    // Of the caching allocator.
+    bool usesExpandableSegments = false;
+    std::int64_t maxSplitBytes = 0; ///< 0: blocks of any size are cut
+    std::int64_t roundupDivisions = 0;
 };
 
 /// Fails where walking all stages' schedules would take longer than a second.

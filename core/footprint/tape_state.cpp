@@ -2,6 +2,7 @@
 #include "footprint/tape_state.h"
 
 #include "footprint/dealt_tensors.h"
+#include "footprint/tape_round_up.h"
 
 #include <algorithm>
 #include <numeric>
@@ -222,6 +223,9 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
     if (program.shape.orthogonalises || program.shape.dealsTensors || program.shape.copiesForNorm) {
         const auto temporaries = stepTemporaries(program, stage);
         bytes.stepTemporaries = std::accumulate(temporaries.begin(), temporaries.end(), std::int64_t{0});
+    }
+    if (program.roundupDivisions > 1) {
+        roundUpState(program, stage, bytes);
     }
     return bytes;
 }

@@ -29,6 +29,8 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.keeps_logits", group.keepsLogits);
     visit("implementation.repeat_kv", group.repeatKv);
     visit("implementation.expandable_segments", group.expandableSegments);
+    visit("implementation.max_split_mib", group.maxSplitMib);
+    visit("implementation.roundup_divisions", group.roundupDivisions);
 }
 
 template <class Group, class Visitor> void visitLora(Group& group, Visitor&& visit)

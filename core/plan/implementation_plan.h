@@ -28,6 +28,8 @@ struct ImplementationPlan
     Flag separateTables; ///< embedding and output layer are groups of FSDP, not the root's
     Flag keepsLogits; ///< the training loop still refers to the model's output while backward runs
     Flag expandableSegments; ///< PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+    Count maxSplitMib; ///< max_split_size_mb there: larger blocks of the pool are not cut
+    Count roundupDivisions; ///< roundup_power2_divisions there: requests are rounded up to parts of a power of two
     Flag repeatKv; ///< keys and values are expanded to all heads before attention
 };
 

@@ -80,6 +80,8 @@ constexpr auto limits = std::to_array<Limit>({
     {"shard.rank", 0, million},
     {"implementation.deferred_wgrads", 0, million},
     {"implementation.cublas_workspace_bytes", 0, 1000 * million},
+    {"implementation.max_split_mib", 21, million}, // PyTorch refuses what would leave large blocks of 20 MiB whole
+    {"implementation.roundup_divisions", 1, 64},
 });
 
 /// The smallest of the upper limits.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/caching_allocator.h"
 
+#include "footprint/block_size.h"
 #include "replay/allocator_sizes.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace headroom {
 
@@ -13,14 +13,6 @@ namespace {
 std::int64_t segmentSize(std::int64_t size)
 {
     return size <= smallSize ? smallBuffer : size < minLargeAlloc ? largeBuffer : roundUp(size, roundLarge);
-}
-
-/// The next of `divisions` steps between two powers of two; powers of two stay.
-std::int64_t nextDivision(std::int64_t size, std::int64_t divisions)
-{
-    const auto floor = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size)));
-    const std::int64_t step = floor / static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(divisions)));
-    return step == 0 ? floor * 2 : roundUp(size, step);
 }
 
 } // namespace
@@ -33,11 +25,7 @@ CachingAllocator::CachingAllocator(const AllocatorOptions& options)
 
 std::int64_t CachingAllocator::roundedSize(std::int64_t bytes) const
 {
-    const std::int64_t divisions = m_options.roundupPower2Divisions;
-    if (divisions > 1 && bytes > minBlockSize * divisions) {
-        return nextDivision(bytes, divisions);
-    }
-    return std::max(minBlockSize, roundUp(bytes, minBlockSize));
+    return blockSize(bytes, m_options.roundupPower2Divisions);
 }
 
 CachingAllocator::Block CachingAllocator::allocate(std::int64_t bytes, std::uint32_t stream)

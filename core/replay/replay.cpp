@@ -38,6 +38,11 @@ StageReplay replayStage(const ModelProgram& program, const StageProgram& stage, 
 {
     ReplayOptions ownOptions = options;
     ownOptions.allocator.expandableSegments |= program.usesExpandableSegments;
+    ownOptions.allocator.roundupPower2Divisions
+        = std::max(ownOptions.allocator.roundupPower2Divisions, program.roundupDivisions);
+    if (program.maxSplitBytes > 0) {
+        ownOptions.allocator.maxSplitSize = std::min(ownOptions.allocator.maxSplitSize, program.maxSplitBytes);
+    }
     ReplayReader reader(program, stage, ownOptions);
     StepWalk<ReplayReader>::Memory memory;
     StepWalk<ReplayReader> walk(program.shape, stage, reader, memory);

@@ -1897,10 +1897,6 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>此脚本中没有可放置“%1”的位置</translation>
     </message>
     <message>
-        <source>“%1” is not a transform; there are not, size, count and first</source>
-        <translation>“%1”不是变换；可用的有 not、size、count 和 first</translation>
-    </message>
-    <message>
         <source>neither a vocabulary nor a tokenizer is given: GPT-2&apos;s vocabulary of %1 is assumed</source>
         <translation>未给出词表大小或分词器：假定使用 GPT-2 的词表（%1）</translation>
     </message>
@@ -3995,6 +3991,18 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>the pattern of layers is empty</source>
         <translation>层模式是空的</translation>
+    </message>
+    <message>
+        <source>%1 is not said in this file but in the environment that the run is started in: %2</source>
+        <translation>%1 不在此文件中设定，而在启动训练的环境中设定：%2</translation>
+    </message>
+    <message>
+        <source>“%1” can&apos;t say that %2 is %3</source>
+        <translation>“%1”无法表示 %2 为 %3</translation>
+    </message>
+    <message>
+        <source>“%1” is not a transform; there are not, size, count, first and workspace</source>
+        <translation>“%1”不是一种转换；可用的有 not、size、count、first 和 workspace</translation>
     </message>
 </context>
 <context>

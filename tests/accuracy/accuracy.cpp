@@ -35,8 +35,7 @@ struct Bar
 constexpr std::array bars{
     Bar{"Megatron-LM, dense", 0.002, 0.9},
     Bar{"Megatron-LM, context parallel", 0.008},
-    Bar{"Megatron-LM, experts", 0.02, 0,
-        "how tokens spread over experts is not published: the last line counts runs between usual loads"},
+    Bar{"Megatron-LM, experts", 0.02},
     Bar{"multimodal", 0.03},
     Bar{"Megatron-DeepSpeed (BigScience BLOOM topology search)", 0.05},
     Bar{"Qwen finetune.py (HF + DeepSpeed)", 0.063},

@@ -90,8 +90,18 @@ void applyRunFacts(const RunFacts& facts, TrainingPlan& plan)
     if (isOld && !isCurrent && (!plan.attention.impl.isKnown() || plan.attention.impl.value == "auto")) {
         set("attention.impl", "unfused"); // flash attention was switched off in those runs
     }
-    if (isBlackwell && !plan.implementation.deterministic.value) {
+    // ENV_VARS of the tests' files (tests/functional_tests/test_cases), which are not among the flags.
+    const auto isOneOf = [&facts](std::initializer_list<std::string_view> tests) {
+        return std::any_of(tests.begin(), tests.end(),
+                           [&facts](std::string_view test) { return facts.test.find(test) != facts.test.npos; });
+    };
+    if (isOneOf({"moe/gpt3_mcore_cp2_pp2_ep2", "fine_grained_offloading", "hybrid/"})) {
+        set("implementation.cublas_workspace_bytes", "33554432"); // CUBLAS_WORKSPACE_CONFIG=:4096:8
+    } else if (isBlackwell && !plan.implementation.deterministic.value) {
         set("implementation.cublas_workspace_bytes", "8519680"); // PyTorch before it knew Blackwell
+    }
+    if (isOneOf({"deepseek_proxy_fsdp", "deepseekv3_proxy", "8x22b", "8x7b_tp1", "tp2_pp2_ep4_etp1", "nemotron"})) {
+        set("implementation.expandable_segments", "true"); // PYTORCH_CUDA_ALLOC_CONF
     }
 }
 

@@ -26,6 +26,7 @@ struct RunFacts
 {
     std::string environment, platform; ///< "dev", "gb200_2nd"; the file's name stands in either where it says more
     std::int64_t world = 8;
+    std::string test = {}; ///< its name tells what it sets in the environment
 };
 void applyRunFacts(const RunFacts& facts, TrainingPlan& plan);
 

@@ -200,7 +200,8 @@ void compareRun(const Json& entry, const Json& run, Report& report)
     const std::optional<std::int64_t> world = worldOf(name, run, plan);
     // Without the number of GPUs, what divides the optimizer's state is not known, but what the step adds is.
     const bool hasSteady = world.has_value() || !plan.shard.distOpt.value;
-    applyRunFacts({text("environment"), goldenPlatform(name, platform), world.value_or(smallestWorld(plan))}, plan);
+    applyRunFacts({text("environment"), goldenPlatform(name, platform), world.value_or(smallestWorld(plan)), name},
+                  plan);
     ModelProgram program;
     if (const auto built = buildProgram(plan, program); !built) {
         report.notComputed[built.error().english()].push_back(title);

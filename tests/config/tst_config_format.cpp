@@ -110,7 +110,8 @@ void TestConfigFormat::brokenFormats_data()
     QTest::newRow("unknown entry") << good + "keys: {parallel.pp: a}\ncolour: red\n"
                                    << "x.yaml:5: “colour” is not known here";
     QTest::newRow("unknown transform") << good + "keys: {parallel.pp: {key: a, as: half}}\n"
-                                       << "x.yaml:4: “half” is not a transform; there are not, size, count, first, any, names and starts";
+                                       << "x.yaml:4: “half” is not a transform; there are not, size, count, "
+                                          "first, any, names, starts and workspace";
     QTest::newRow("default of a wrong type") << good + "keys: {parallel.pp: a}\ndefaults:\n  parallel.pp: two\n"
                                              << "x.yaml:6: “two” is not a whole number, which parallel.pp needs";
     QTest::newRow("unknown scope") << good + "keys: {parallel.pp: $text.a}\n"

@@ -123,6 +123,9 @@ void TestInstant::agreesWithReplay_data()
     row("the same, gradients in 16 bit", moonlight, "precision.grads=bf16 precision.opt_m=bf16 precision.opt_v=bf16");
     row("16-bit gradients read as they are", llama7b,
         "precision.grads=bf16 optimizer.impl=precision-aware shard.dist_opt=true parallel.dp=8");
+    row("requests rounded up to sixteenths", llama7b,
+        "implementation.roundup_divisions=16 implementation.expandable_segments=true batch.seq=4000 parallel.pp=2 "
+        "parallel.tp=2 batch.accum=4");
     row("fp8", llama7b, "precision.fp8=tensorwise precision.fp8_params=true shard.dist_opt=true parallel.dp=8");
     row("Ampere", llama7b, "hardware.gpu=a100-80gb batch.micro=2");
     row("squared ReLU", llama7b, "model.gated_mlp=false model.activation=squared_relu");
