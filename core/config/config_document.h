@@ -40,6 +40,7 @@ struct ConfigEdit
     std::string key; ///< the file's own dotted key
     std::string value;
     std::optional<std::vector<std::string>> items = {}; ///< a list in place of `value`: the key becomes [a, b]
+    bool isEnvironment = false; ///< a variable for what a script starts, which may be new there
 
     friend bool operator==(const ConfigEdit&, const ConfigEdit&) = default;
 };

@@ -49,13 +49,6 @@ std::vector<Option> optionsOf(std::string_view text)
 
 } // namespace
 
-bool isEnvironmentName(std::string_view key)
-{
-    return !key.empty() && key[0] >= 'A' && key[0] <= 'Z' && std::all_of(key.begin(), key.end(), [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    });
-}
-
 std::optional<std::string> optionValue(std::string_view text, std::string_view name)
 {
     for (const Option& option : optionsOf(text)) {

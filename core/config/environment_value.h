@@ -7,9 +7,6 @@
 
 namespace headroom {
 
-/// Variables of the environment are written in capitals.
-[[nodiscard]] bool isEnvironmentName(std::string_view key);
-
 /// The value of an option in PYTORCH_CUDA_ALLOC_CONF's "name:value,name:[a:1,b:2]"; nothing when it is not there.
 [[nodiscard]] std::optional<std::string> optionValue(std::string_view text, std::string_view name);
 /// The text with the option set: in its place, or else at the end.

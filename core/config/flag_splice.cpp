@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/flag_splice.h"
 
-#include "config/environment_value.h"
 #include "config/key_path.h"
 #include "units/number.h"
 
@@ -260,7 +259,7 @@ Result<std::string> FlagSyntax::replacedAll(const std::string& bytes, const std:
 /// Behind the last flag: on a line of its own where that one has one, otherwise beside it.
 Result<std::string> FlagSyntax::added(const std::string& bytes, const std::string& name, const ConfigEdit& edit) const
 {
-    if (isEnvironmentName(edit.key)) {
+    if (edit.isEnvironment) {
         return addedVariable(bytes, name, edit);
     }
     const FlagPlace* sibling = nullptr;

@@ -257,11 +257,11 @@ std::optional<ConfigEdit> writeValue(const ConfigDocument& document, const Confi
     case Transform::Option: {
         const Setting* setting = statedAt(document, key.key);
         const std::string old = pending ? pending->value : setting ? setting->text : std::string{};
-        return ConfigEdit{key.key, withOption(old, key.option, translatedBack(key, value))};
+        return ConfigEdit{key.key, withOption(old, key.option, translatedBack(key, value)), {}, key.isEnvironment};
     }
     case Transform::Workspace:
         if (auto text = workspaceText(value)) {
-            return ConfigEdit{key.key, *std::move(text)};
+            return ConfigEdit{key.key, *std::move(text), {}, key.isEnvironment};
         }
         return std::nullopt;
     case Transform::None:

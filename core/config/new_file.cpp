@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/new_file.h"
 
-#include "config/environment_value.h"
 #include "config/key_path.h"
 #include "config/scalar_text.h"
 
@@ -132,7 +131,7 @@ Result<std::string> shellText(const ConfigFormat::Export& way, std::span<const C
             = std::find(way.launcherFlags.begin(), way.launcherFlags.end(), setting.key) != way.launcherFlags.end();
         if (setting.key == "script") {
             program = setting.value;
-        } else if (isEnvironmentName(setting.key) && !setting.items) {
+        } else if (setting.isEnvironment) {
             variables += "export " + setting.key + "=" + shellWord(setting.value) + "\n";
         } else if (!setting.key.starts_with("--") || setting.key.find_first_of(".[\" ") != std::string::npos) {
             return noPlace(setting);

@@ -51,7 +51,6 @@ const std::map<QString, QString>& ignored()
         {"megatron-cli --step-batch-size-schedule", "rules"},
         {"megatron-cli --nproc_per_node", "launcher"},
         {"megatron-cli --nnodes", "launcher"},
-        {"megatron-test-yaml ENV_VARS.*", "launcher"},
         {"nemo1-yaml trainer.accumulate_grad_batches", "default"},
         {"nemo1-yaml model.mm_cfg.mm_mlp_adapter_type", "code"},
         {"deepspeed-json zero_optimization.stage3_prefetch_bucket_size", "buffer"},
