@@ -4001,8 +4001,8 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>“%1”无法表示 %2 为 %3</translation>
     </message>
     <message>
-        <source>“%1” is not a transform; there are not, size, count, first and workspace</source>
-        <translation>“%1”不是一种转换；可用的有 not、size、count、first 和 workspace</translation>
+        <source>“%1” is not a transform; there are not, size, count, first, any, names, starts and workspace</source>
+        <translation>“%1”不是一种转换；可用的有 not、size、count、first、any、names、starts 和 workspace</translation>
     </message>
 </context>
 <context>

@@ -237,6 +237,9 @@ void RandomUseTest::anyOrder()
     QFETCH(int, steps);
     QVERIFY(m_fixture->open());
     writeFiles();
+    const auto isReplayed
+        = [this] { return !workspace().isReplaying() && workspace().footprint()->engine == Engine::Replay; };
+    QVERIFY(QTest::qWaitFor(isReplayed, 30'000));
     const TrainingPlan before = workspace().plan();
     const Bytes peak = workspace().footprint()->fullest().peakAllocated;
     RandomUser user(*m_fixture, seed);
