@@ -3,7 +3,38 @@
 
 #include "plan/pipeline_layout.h"
 
+#include <algorithm>
+
 namespace headroom {
+
+namespace {
+
+enum class Remainder : std::uint8_t { FirstStages, LastStages, LastStage };
+
+/// InternEvo gives one layer more to each of the last stages (core/scheduler, partition_uniform), Galvatron all that is
+/// left over to the last one (its default pp_division).
+Remainder remainderOf(const TrainingPlan& plan)
+{
+    const auto is = [&plan](const char* name) {
+        return plan.framework.value == name || plan.implementation.profile.value == name;
+    };
+    return is("internevo") ? Remainder::LastStages : is("galvatron") ? Remainder::LastStage : Remainder::FirstStages;
+}
+
+/// Layers of every stage where the remainder goes behind.
+std::vector<std::int64_t> filledFromBehind(Remainder kind, std::int64_t layers, std::int64_t stages)
+{
+    const std::int64_t base = layers / stages, rest = layers % stages;
+    std::vector<std::int64_t> result(static_cast<std::size_t>(stages), base);
+    if (kind == Remainder::LastStage) {
+        result.back() += rest;
+    } else {
+        std::for_each(result.end() - rest, result.end(), [](std::int64_t& count) { ++count; });
+    }
+    return result;
+}
+
+} // namespace
 
 std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
 {
@@ -32,6 +63,12 @@ std::optional<PipelineSplit> PipelineSplit::of(const TrainingPlan& plan)
     const bool hasLast = parallel.lastStageLayers.isKnown() && (split.m_stages > 1 || !hasFirst);
     if ((hasFirst && !isCount(parallel.firstStageLayers)) || (hasLast && !isCount(parallel.lastStageLayers))) {
         return std::nullopt;
+    }
+    constexpr std::int64_t mostListed = 10'000;
+    const bool isPlain = embedding + loss == 0 && !hasFirst && !hasLast && split.m_stages <= mostListed;
+    if (const Remainder kind = remainderOf(plan); isPlain && kind != Remainder::FirstStages) {
+        split.m_explicit = filledFromBehind(kind, all, split.m_stages);
+        return split;
     }
     const std::int64_t open = split.m_stages - (hasFirst ? 1 : 0) - (hasLast ? 1 : 0);
     const std::int64_t rest = all + embedding + loss - (hasFirst ? parallel.firstStageLayers.value : 0)

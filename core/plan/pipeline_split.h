@@ -11,8 +11,8 @@
 namespace headroom {
 
 /// How the layers are spread over the pipeline stages (theory.md 1.8): an explicit layout, explicit first and last
-/// counts, otherwise an even split with the remainder on the first stages. Closed form where there is no layout, so
-/// that long pipelines cost nothing.
+/// counts, otherwise an even split with the remainder on the first stages, on the last ones where the framework does
+/// so. Closed form where there is no layout, so that long pipelines cost nothing.
 class PipelineSplit
 {
 public:
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    std::vector<std::int64_t> m_explicit; ///< by stage, where the plan has a layout
+    std::vector<std::int64_t> m_explicit; ///< by stage, where the plan has a layout or the remainder goes behind
     std::int64_t m_stages = 1;
     std::int64_t m_first = 0, m_last = 0; ///< layers of the end stages
     std::int64_t m_base = 0, m_remainder = 0; ///< of the evenly split ones; the first m_remainder have one more

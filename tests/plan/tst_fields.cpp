@@ -202,6 +202,15 @@ void TestFields::splitsLayers_data()
                                       << QList<qint64>{8, 8, 7, 9};
     QTest::newRow("layers per chunk") << QByteArray("model.layers=32 parallel.pp=2 parallel.layout=[8,8,7,9]")
                                       << QList<qint64>{15, 17};
+    QTest::newRow("InternEvo") << QByteArray("framework=internevo model.layers=30 parallel.pp=4")
+                               << QList<qint64>{7, 7, 8, 8};
+    QTest::newRow("Galvatron") << QByteArray("implementation.profile=galvatron model.layers=30 parallel.pp=4")
+                               << QList<qint64>{7, 7, 7, 9};
+    QTest::newRow("Galvatron, explicit") << QByteArray(
+        "framework=galvatron model.layers=30 parallel.pp=4 parallel.layout=8,8,7,7")
+                                         << QList<qint64>{8, 8, 7, 7};
+    QTest::newRow("InternEvo, fewer layers than stages")
+        << QByteArray("framework=internevo model.layers=3 parallel.pp=4") << QList<qint64>{};
     QTest::newRow("absurd") << QByteArray("model.layers=1000000000000000 parallel.pp=1000000000000") << QList<qint64>{};
 }
 
