@@ -156,6 +156,16 @@ std::vector<Row> expertRows()
          HEADROOM_TR("core", "Grouped expert products not given: one by one taken"),
          [](const Case& c) { return hasExperts(c) && c.isMegatron && isOpen(c, c.plan.moe.groupedGemm); },
          {{"true", true}}},
+        {"implementation.kept_expert_output",
+         "true",
+         HEADROOM_TR("core",
+                     "Library age not known: one since 2025-10 taken, whose deterministic runs keep what experts "
+                     "return"),
+         [](const Case& c) {
+             return hasExperts(c) && c.isMegatron && c.plan.implementation.deterministic.value
+                 && !c.plan.moe.permuteFusion.value && isOpen(c, c.plan.implementation.keptExpertOutput);
+         },
+         {{"false", true}}},
     };
 }
 

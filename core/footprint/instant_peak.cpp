@@ -43,7 +43,8 @@ ComponentBytes peakComponents(const ModelProgram& program, const StageProgram& s
     components[at(Component::Gradients)] = state.gradients + (isInStep ? state.mainGradients : 0);
     components[at(Component::OptimizerState)] = state.master + state.moments + peak.momentRests;
     components[at(Component::InFlight)] = peak.kept;
-    components[at(Component::Buffers)] = peak.walked + constants.persistents - constants.stepPersistents;
+    components[at(Component::Buffers)]
+        = peak.walked + constants.graphInputs + constants.persistents - constants.stepPersistents;
     components[at(Component::WorkingSet)] = peak.gradients + (isInStep ? state.stepTemporaries : 0);
     if (peak.chunk != InstantPeak::noChunk) {
         addOwn(program, stage, constants, peak, components);

@@ -16,6 +16,7 @@ struct StageConstants
 {
     StageState state;
     std::int64_t parameters = 0; ///< elements
+    std::int64_t graphInputs = 0; ///< bytes
     std::int64_t persistents = 0; ///< bytes of all persistent storages, in the end
     std::int64_t stepPersistents = 0; ///< of them, those of vocabulary layers, which end before the optimizer's step
     std::array<std::optional<FirstPass>, 2> firstPasses; ///< of a stage with one chunk: forward, backward

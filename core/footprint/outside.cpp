@@ -39,7 +39,7 @@ Prior exchangeOf(const TrainingPlan& plan)
     }
     const std::int64_t ranks = std::clamp<std::int64_t>(plan.parallel.ep.value, 1, 1 << 20);
     const std::string& dispatcher = plan.moe.dispatcher.value;
-    if (ranks <= 1 || (dispatcher != "alltoall" && dispatcher != "flex")) {
+    if (ranks <= 1 || dispatcher.empty() || dispatcher == "allgather") {
         return {};
     }
     const std::int64_t inNode = std::min(ranks, gpusOfNode) - 1;

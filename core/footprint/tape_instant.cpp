@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_instant.h"
 
+#include "footprint/graph_inputs.h"
 #include "footprint/instant_peak.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_count.h"
@@ -29,6 +30,16 @@ bool runsTheSame(const Chunk& a, const Chunk& b)
                       });
 }
 
+/// To the allocator's unit.
+std::int64_t sumOf(const std::vector<std::int64_t>& tensors)
+{
+    std::int64_t sum = 0;
+    for (const std::int64_t bytes : tensors) {
+        sum += (bytes + 511) & ~std::int64_t{511};
+    }
+    return sum;
+}
+
 /// Counts bytes where the replay moves blocks. A StepWalk drives it, a chunk's pass is two additions.
 class InstantReader
 {
@@ -55,7 +66,8 @@ public:
         }
         m_missing = constants.persistents - constants.stepPersistents;
         // What ends with a step is added where it appears.
-        m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing;
+        m_now = m_state.parameters + m_state.gradients + m_state.master + m_state.moments + m_missing
+            + constants.graphInputs;
         // While a distributed optimizer is built its tensors stand beside the buffer they move into.
         const RankShape& shape = program.shape;
         if (shape.isDistributedOptimizer && shape.gradient > 0 && !shape.isKwai) {
@@ -414,6 +426,9 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
             scratch.constants.stepPersistents += storage.endsWithStep ? scratch.persistents[i] : 0;
         }
         scratch.stage = &stage;
+    }
+    if (shape.graphs.isOn) {
+        scratch.constants.graphInputs = sumOf(graphInputs(m_program, stage));
     }
     InstantReader reader(m_program, stage, scratch.pieces, scratch.chunks, scratch.persistents, scratch.stepPersistents,
                          scratch.constants);

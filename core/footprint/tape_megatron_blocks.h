@@ -83,6 +83,9 @@ private:
     Routing route(const Tensor& normed);
     Tensor dispatchGathered(const Tensor& tokens, const Routing& routing);
     Tensor dispatchExchanged(const Tensor& tokens, const Routing& routing);
+    Tensor dispatchFused(const Tensor& tokens, const Routing& routing);
+    /// What un-permuting them keeps for its backward, if it does.
+    [[nodiscard]] Storage keptOutput(const Tensor& rows) const;
     Tensor combineExchanged(Tensor output, std::int64_t rows, std::int64_t exchangedRows);
     Tensor experts(const Tensor& tokens, const Tensor& probabilities, std::int64_t rows);
     Tensor expertGroup(const Tensor& tokens, const Tensor& probabilities, std::int64_t rows, std::int64_t count);

@@ -33,9 +33,11 @@ MegatronModules::Tensor MegatronExperts::mixture(const Tensor& normed)
     const bool hasLatent = m_shape.experts.latent > 0;
     const Tensor tokens
         = hasLatent ? replicated(normed, {local, m_shape.hidden, m_shape.experts.latent, ExpertLatent}) : normed;
-    Tensor result = m_shape.experts.dispatcher == ExpertShape::Dispatcher::AllGather
-        ? dispatchGathered(tokens, routing)
-        : dispatchExchanged(tokens, routing);
+    using Dispatcher = ExpertShape::Dispatcher;
+    const Dispatcher dispatcher = m_shape.experts.dispatcher;
+    Tensor result = dispatcher == Dispatcher::AllGather ? dispatchGathered(tokens, routing)
+        : dispatcher == Dispatcher::AllToAll            ? dispatchExchanged(tokens, routing)
+                                                        : dispatchFused(tokens, routing);
     if (hasLatent) {
         result = replicated(result, {local, m_shape.experts.latent, m_shape.hidden, ExpertLatent});
     }
@@ -88,7 +90,7 @@ MegatronModules::Tensor MegatronExperts::dispatchGathered(const Tensor& tokens, 
     localProbabilities = probabilities = {};
     Tensor output = experts(permuted, weights, rows);
     permuted = weights = {};
-    Tensor result = recorder.run({output}, UnsortedTokens, all * rowBytes, {indices});
+    Tensor result = recorder.run({output}, UnsortedTokens, all * rowBytes, {indices, keptOutput(output)});
     output = {};
     if (group == 1) {
         return result;
@@ -134,7 +136,40 @@ MegatronModules::Tensor MegatronExperts::dispatchExchanged(const Tensor& tokens,
     if (e.ranks > 1) {
         result = recorder.run({result}, ReturnedTokens, sentRows * rowBytes);
     }
-    return recorder.run({result}, PartialOutput, local * rowBytes, {map});
+    return recorder.run({result}, PartialOutput, local * rowBytes, {map, keptOutput(result)});
+}
+
+/// DeepEP sends each token to a rank once, where it is copied for its experts; HybridEP does that within the exchange
+/// (transformer/moe/fused_a2a.py). Neither has a copy of the tokens in front of it; probabilities are fp32.
+MegatronModules::Tensor MegatronExperts::dispatchFused(const Tensor& tokens, const Routing& routing)
+{
+    const ExpertShape& e = m_shape.experts;
+    const std::int64_t local = m_shape.localTokens(), rows = e.rows(local), rowBytes = width() * m_shape.element;
+    const bool sorts = e.dispatcher == ExpertShape::Dispatcher::DeepEp;
+    const std::int64_t received = sorts ? e.received(local) : rows, choices = sorts ? received * e.local : rows;
+    const Storage handle = recorder.allocate(SortIndex, 4 * (local * e.ranks * e.tensor + received));
+    const Tensor dispatched = recorder.run({tokens}, DispatchedTokens, received * rowBytes, {handle});
+    Tensor probabilities = recorder.run({routing.probabilities}, RoutedProbabilities, 4 * choices, {handle});
+    Tensor inputs = dispatched;
+    Storage map;
+    if (sorts) {
+        map = recorder.allocate(SortIndex, e.fusesPermutation ? 4 * received * (2 * e.local + 1) : 16 * rows);
+        inputs = recorder.run({inputs}, SortedTokens, rows * rowBytes, {map});
+        probabilities = recorder.run({probabilities}, RoutedProbabilities, 4 * rows, {map});
+    }
+    Tensor output = experts(inputs, probabilities, rows);
+    inputs = probabilities = {};
+    Tensor result = output;
+    if (sorts) {
+        result = recorder.run({result}, UnsortedTokens, received * rowBytes, {map, keptOutput(output)});
+    }
+    output = {};
+    return recorder.run({result}, ReturnedTokens, local * rowBytes, {handle});
+}
+
+MegatronModules::Storage MegatronExperts::keptOutput(const Tensor& rows) const
+{
+    return m_shape.experts.keepsOutput ? rows.storage : Storage{};
 }
 
 MegatronModules::Tensor MegatronExperts::combineExchanged(Tensor output, std::int64_t rows, std::int64_t exchangedRows)

@@ -2,6 +2,7 @@
 #include "footprint/tape_program.h"
 
 #include "footprint/chunk_layers.h"
+#include "footprint/graph_inputs.h"
 #include "footprint/schedule_order.h"
 #include "footprint/tape_encoder.h"
 #include "footprint/tape_gpt_pipeline.h"
@@ -162,6 +163,9 @@ private:
             tapes.writeLayer(pieces[DecoderLayerPiece], MegatronTapes::LayerKind::CrossAttending);
         }
         writeHead(tapes, pieces[HeadPiece]);
+        if (m_shape.graphs.isOn) {
+            recordPieces();
+        }
         if (m_vocabulary > 0) {
             spreadVocabulary();
         }
@@ -171,6 +175,25 @@ private:
         for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), EncoderPieces); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen && pieces[i].frozenParameters.empty();
         }
+    }
+
+    /// Layers within predictions too; hybrids' predictions are stacks, which are not recorded.
+    void recordPieces()
+    {
+        auto& pieces = m_program.pieces;
+        for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+            recordGraphs(m_shape, m_kinds[i], 1, pieces[m_firstKind + i]);
+        }
+        if (!m_kinds.empty()) {
+            return;
+        }
+        constexpr LayerKind dense{Mixer::Attention, FeedForward::Mlp}, expert{Mixer::Attention, FeedForward::Experts};
+        recordGraphs(m_shape, dense, 1, pieces[LayerPiece]);
+        if (m_shape.experts.isPresent()) {
+            recordGraphs(m_shape, expert, 1, pieces[ExpertLayerPiece]);
+        }
+        const bool predictsByExperts = m_shape.experts.hasLayer(m_shape.layers - 1);
+        recordGraphs(m_shape, predictsByExperts ? expert : dense, m_shape.predictors, pieces[HeadPiece]);
     }
 
     /// A piece for every kind of layer of a hybrid, behind all others.
@@ -401,6 +424,7 @@ Result<void> buildTapes(const TrainingPlan& plan, ModelProgram& program)
         piece.frozenParameters.clear();
         piece.matrices.clear();
         piece.expertMatrices.clear();
+        piece.graphs = 0;
         piece.isFrozen = piece.isOnEveryStage = false;
     }
     for (StageProgram& stage : program.stages) {

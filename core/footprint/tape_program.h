@@ -23,6 +23,8 @@ struct Piece
         std::int64_t rows = 0, columns = 0;
     };
     std::vector<Matrix> matrices, expertMatrices;
+    std::int64_t graphs = 0; ///< how many of the layers in it are recorded as CUDA graphs
+    bool graphsReadMask = false;
     bool isFrozen = false;
     bool isOnEveryStage = false; ///< every stage holds a copy, which are replicas of one another
 };

@@ -111,8 +111,6 @@ Result<void> checkDescribed(const TrainingPlan& plan)
           std::pair{plan.shard.offloadActivations.value && cannotOffload(plan), "these offloaded activations"},
           std::pair{model.mtpLayers.value > 0 && profileOf(plan) == "megatron-local",
                     "multi-token prediction in Megatron's own layers"},
-          std::pair{model.mtpLayers.value > 0 && plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty(),
-                    "multi-token prediction in 8-bit precision"},
           std::pair{model.mtpLayers.value > 0
                         && (tower.isPresent() || model.family.value == "bert" || model.family.value == "t5"),
                     "multi-token prediction of this model"},
@@ -128,6 +126,7 @@ Result<void> checkDescribed(const TrainingPlan& plan)
           std::pair{plan.shard.zeroStage.value > 1 || (plan.shard.fsdp.value && profileOf(plan) != "megatron-te"),
                     "sharded gradients or parameters"},
           std::pair{plan.shard.fsdp.value && optimizer == OptimizerKind::Muon, "the Muon optimizer under FSDP"},
+          std::pair{plan.shard.fsdp.value && plan.precision.fp8Params.value, "8-bit parameters under FSDP"},
           std::pair{plan.shard.fsdp.value && (model.family.value == "t5" || model.decoderLayers.isKnown()),
                     "encoder-decoder models under FSDP"}}) {
         if (has) {

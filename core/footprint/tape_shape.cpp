@@ -143,6 +143,7 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.isDistributedOptimizer = plan.shard.distOpt.value || plan.shard.fsdp.value;
     shape.shardsGradients = parts.gradients;
     shape.shardsParameters = parts.parameters;
+    shape.communicationUnit = plan.shard.communicationUnit.valueOr(0);
     shape.optimizerShards = std::max<std::int64_t>(shape.data * shape.context / instances, 1);
 }
 
@@ -182,6 +183,9 @@ void readPrecision(const TrainingPlan& plan, RankShape& shape)
 void readImplementation(const TrainingPlan& plan, RankShape& shape)
 {
     const ImplementationPlan& facts = plan.implementation;
+    if (facts.cudaGraphs.isKnown()) {
+        shape.graphs = graphShapeOf(facts);
+    }
     shape.isKwai = profileOf(plan) == "megatron-kwai";
     shape.isTransformerEngine = shape.isKwai || profileOf(plan) == "megatron-te";
     shape.capability = computeCapability(plan.hardware);

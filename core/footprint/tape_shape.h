@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/parameters.h"
+#include "footprint/tape_shape_graphs.h"
 #include "footprint/tape_shape_hybrid.h"
 #include "footprint/tape_shape_moe.h"
 #include "footprint/tape_shape_offload.h"
@@ -66,6 +67,7 @@ struct RankShape
     bool usesFp8 = false, hasFp8Parameters = false, scalesFp8ByBlock = false, hasMainGradients = false,
          isDistributedOptimizer = false;
     bool shardsGradients = false, shardsParameters = false; ///< beside the optimizer's state: Megatron's FSDP
+    std::int64_t communicationUnit = 0; ///< elements; of that FSDP, where it is told
 
     // Implementation.
     bool isTransformerEngine = true, fusesWeightGradients = true, keepsPlaceholderGradients = true, fusesRope = true;
@@ -92,6 +94,7 @@ struct RankShape
     /// parameters do not move into a buffer (its runs peak below 8 bytes a parameter).
     bool isKwai = false;
 
+    GraphShape graphs;
     OffloadShape offload;
     ExpertShape experts;
     LatentShape latentAttention;

@@ -35,8 +35,12 @@ Result<void> readDispatcher(const MoePlan& moe, ExpertShape& experts)
     const std::string& name = moe.dispatcher.value;
     if (name.empty() || name == "allgather") {
         experts.dispatcher = ExpertShape::Dispatcher::AllGather;
-    } else if (name == "alltoall" || name == "flex") {
+    } else if (name == "alltoall") {
         experts.dispatcher = ExpertShape::Dispatcher::AllToAll;
+    } else if (name == "flex" || name == "deepep") { // its default backend
+        experts.dispatcher = ExpertShape::Dispatcher::DeepEp;
+    } else if (name == "hybridep") {
+        experts.dispatcher = ExpertShape::Dispatcher::HybridEp;
     } else {
         return notDescribed("the token dispatcher " + name);
     }
@@ -84,6 +88,8 @@ Result<void> readExperts(const TrainingPlan& plan, RankShape& shape)
                               static_cast<double>(split.expert)); // a token reaches a rank topk times at most
     experts.isGrouped = plan.moe.groupedGemm.valueOr(false);
     experts.fusesPermutation = plan.moe.permuteFusion.valueOr(false);
+    experts.keepsOutput = plan.implementation.deterministic.valueOr(false) && !experts.fusesPermutation
+        && plan.implementation.keptExpertOutput.valueOr(true);
     experts.fusesActivation = shape.gates == 2 ? plan.implementation.swigluFusion.valueOr(true)
                                                : shape.isSquaredRelu && plan.implementation.squaredReluFusion.value;
     experts.overlapsCommunication = plan.implementation.expertCommOverlap.valueOr(false);
@@ -125,9 +131,6 @@ Result<void> readLatentAttention(const TrainingPlan& plan, RankShape& shape)
     }
     if (!shape.isTransformerEngine) {
         return notDescribed("latent attention in Megatron's own layers");
-    }
-    if (shape.usesFp8) {
-        return notDescribed("latent attention in 8-bit precision");
     }
     return {};
 }
@@ -185,6 +188,16 @@ std::int64_t ExpertShape::rows(std::int64_t localTokens) const
     const auto capacity = static_cast<std::int64_t>(std::ceil(routed / static_cast<double>(count) * capacityFactor));
     const std::int64_t most = capacity * count * tensor;
     return padsToCapacity ? most : std::min(balanced, most);
+}
+
+std::int64_t ExpertShape::received(std::int64_t localTokens) const
+{
+    double missed = 1;
+    for (std::int64_t i = 0; i < topk; ++i) {
+        missed *= static_cast<double>(std::max<std::int64_t>(count - local - i, 0)) / static_cast<double>(count - i);
+    }
+    const std::int64_t all = localTokens * ranks * tensor;
+    return std::min(all, static_cast<std::int64_t>(static_cast<double>(all) * (1 - missed) * load));
 }
 
 Result<void> readSpecialLayers(const TrainingPlan& plan, RankShape& shape)

@@ -12,7 +12,7 @@ namespace headroom {
 /// Routed and shared experts; symbols of theory.md 1.3 and 3.8. Widths are this rank's share.
 struct ExpertShape
 {
-    enum class Dispatcher : std::uint8_t { AllGather, AllToAll };
+    enum class Dispatcher : std::uint8_t { AllGather, AllToAll, DeepEp, HybridEp };
 
     std::int64_t count = 0; ///< E; 0: every layer is dense
     std::int64_t local = 0, topk = 0, ffn = 0, sharedFfn = 0;
@@ -24,6 +24,8 @@ struct ExpertShape
     double capacityFactor = 0; ///< 0: nothing is dropped
     double load = 1; ///< rows that reach this rank, by those of balanced routing
     Dispatcher dispatcher = Dispatcher::AllGather;
+    /// Rows go back to their tokens by index_add, whose derivative reads them (moe/moe_utils.py, unpermute).
+    bool keepsOutput = false;
     bool padsToCapacity = false, isGrouped = false, fusesPermutation = false, fusesActivation = true;
     bool hasOwnBuffers = false; ///< other replicas than the dense weights, so other gradient buffers and shards
     bool overlapsCommunication = false;
@@ -36,6 +38,9 @@ struct ExpertShape
     }
     /// Rows that the experts of this rank work on, those gathered over expert tensor parallelism included.
     [[nodiscard]] std::int64_t rows(std::int64_t localTokens) const;
+    /// Tokens that this rank gets where each comes once, however many of its experts it has chosen: topk of E without
+    /// repetition miss those of a rank with a probability of C(E - E_l, topk) / C(E, topk).
+    [[nodiscard]] std::int64_t received(std::int64_t localTokens) const;
 };
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 section 2.1); heads are in RankShape.

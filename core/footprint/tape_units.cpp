@@ -30,22 +30,46 @@ void ensureFirst(ModelProgram& program, std::uint64_t key, TensorKind kind, std:
     needs.push_back(event);
 }
 
-/// The largest pair of layers that follow each other in a chunk; of the whole model, one size serves all stages.
-std::int64_t largestPair(const std::vector<std::uint16_t>& layerPieces, const ModelProgram& program)
+/// The most that one layer and those behind it have, where these are taken until they have `asked / 2` elements.
+std::int64_t largestWindow(const std::vector<std::int64_t>& units, std::int64_t asked)
 {
-    std::int64_t largest = 0;
+    const std::int64_t all = std::accumulate(units.begin(), units.end(), std::int64_t{0});
+    const std::int64_t average = units.empty() ? 0 : all / static_cast<std::int64_t>(units.size());
+    const std::int64_t limit = (asked > 0 ? asked : std::max<std::int64_t>(1'000'000'000, 2 * average)) / 2;
+    std::int64_t most = 0, held = 0; // of those from `first` to `end`
+    for (std::size_t first = 0, end = 0; first < units.size(); ++first) {
+        if (end == first) {
+            held += units[end++];
+        }
+        for (; end < units.size() && held - units[first] < limit; ++end) {
+            held += units[end];
+        }
+        most = std::max(most, held);
+        held -= units[first];
+    }
+    return most;
+}
+
+/// Elements of the layers that are gathered at once. An all-gather takes layers behind along until they fill half a
+/// communication unit, which is 1e9 elements or two layers, whichever is more; so does that of the output layer, which
+/// comes first among the buckets, when all layers have been released (megatron_fsdp.py; param_and_grad_buffer.py,
+/// AllGatherPipeline.all_gather_params). Of the whole model, one size serves all stages.
+std::int64_t gatheredElements(const std::vector<std::uint16_t>& layerPieces, const ModelProgram& program)
+{
+    std::int64_t most = 0;
     for (const StageProgram& stage : program.stages) {
         for (const Chunk& chunk : stage.chunks) {
-            std::int64_t before = 0;
+            std::vector<std::int64_t> units;
             for (const PieceRun& run : chunk.runs) {
-                const bool isLayer = std::find(layerPieces.begin(), layerPieces.end(), run.piece) != layerPieces.end();
-                const std::int64_t unit = isLayer ? elementsOf(program.pieces[run.piece]) : 0;
-                largest = std::max(largest, unit + std::max(run.count > 1 ? unit : 0, before));
-                before = unit;
+                if (std::find(layerPieces.begin(), layerPieces.end(), run.piece) != layerPieces.end()) {
+                    units.insert(units.end(), static_cast<std::size_t>(run.count),
+                                 elementsOf(program.pieces[run.piece]));
+                }
             }
+            most = std::max(most, largestWindow(units, program.shape.communicationUnit));
         }
     }
-    return largest;
+    return most;
 }
 
 } // namespace
@@ -53,7 +77,7 @@ std::int64_t largestPair(const std::vector<std::uint16_t>& layerPieces, const Mo
 void gatherUnits(const std::vector<std::uint16_t>& layerPieces, ModelProgram& program)
 {
     const RankShape& shape = program.shape;
-    const std::int64_t units = largestPair(layerPieces, program);
+    const std::int64_t gathered = gatheredElements(layerPieces, program);
     for (std::size_t i = 0; i < program.pieces.size(); ++i) {
         Piece& piece = program.pieces[i];
         Tape& tape = piece.tape;
@@ -64,7 +88,7 @@ void gatherUnits(const std::vector<std::uint16_t>& layerPieces, ModelProgram& pr
         }
         if (shape.shardsParameters) {
             ensureFirst(program, isLayer ? UnitsKey : FirstRootKey + i, GatheredParameters,
-                        isLayer ? units * shape.element : bytes, tape.forward, tape.forwardNeeds);
+                        isLayer ? gathered * shape.element : bytes, tape.forward, tape.forwardNeeds);
         }
         if (!isLayer && !piece.isFrozen && !tape.backward.empty()) {
             ensureFirst(program, FirstGradientKey + i, WeightGradient, bytes, tape.backward, tape.backwardNeeds);

@@ -9,9 +9,10 @@
 
 namespace headroom {
 
-/// A layer is a unit, of which two are gathered at a time: the one at work and the next. What is no layer is gathered
-/// from its forward until the step, and has its whole gradients from its backward on. As the shape says, of parameters,
-/// gradients or both. `layerPieces`: every kind of layer; they may differ in size.
+/// A layer is a unit, of which the one at work and those behind it are gathered, as many as half a communication unit
+/// takes. What is no layer is gathered from its forward until the step, and has its whole gradients from its backward
+/// on. As the shape says, of parameters, gradients or both. `layerPieces`: every kind of layer; they may differ in
+/// size.
 void gatherUnits(const std::vector<std::uint16_t>& layerPieces, ModelProgram& program);
 
 } // namespace headroom

@@ -86,6 +86,7 @@ constexpr std::array<std::string_view, tensorKindCount> names{
     HEADROOM_TR("core", "global buffer"),
     HEADROOM_TR("core", "placeholder gradients"),
     HEADROOM_TR("core", "gathered parameters"),
+    HEADROOM_TR("core", "input of a CUDA graph"),
     HEADROOM_TR("core", "buffer for offloaded activations"),
     HEADROOM_TR("core", "reduction buffer"),
 };

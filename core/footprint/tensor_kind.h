@@ -86,6 +86,7 @@ enum class TensorKind : std::uint8_t {
     GlobalBuffer,
     PlaceholderGradients,
     GatheredParameters,
+    GraphInput, ///< that a CUDA graph reads from
     OffloadBuffer, ///< that activations come back into from the host's memory
     ReduceBuffer
 };

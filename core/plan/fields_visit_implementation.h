@@ -16,6 +16,7 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.squared_relu_fusion", group.squaredReluFusion);
     visit("implementation.loader_mask", group.loaderMask);
     visit("implementation.saved_padding_mask", group.savedPaddingMask);
+    visit("implementation.kept_expert_output", group.keptExpertOutput);
     visit("implementation.logs_parameter_norm", group.logsParameterNorm);
     visit("implementation.deterministic", group.deterministic);
     visit("implementation.tp_comm_overlap", group.tpCommOverlap);
@@ -28,6 +29,8 @@ template <class Group, class Visitor> void visitImplementation(Group& group, Vis
     visit("implementation.separate_tables", group.separateTables);
     visit("implementation.keeps_logits", group.keepsLogits);
     visit("implementation.repeat_kv", group.repeatKv);
+    visit("implementation.cuda_graphs", group.cudaGraphs);
+    visit("implementation.cuda_graph_modules", group.cudaGraphModules);
     visit("implementation.expandable_segments", group.expandableSegments);
     visit("implementation.max_split_mib", group.maxSplitMib);
     visit("implementation.roundup_divisions", group.roundupDivisions);

@@ -67,6 +67,7 @@ template <class Group, class Visitor> void visitShard(Group& group, Visitor&& vi
     visit("shard.dist_opt_instances", group.distOptInstances);
     visit("shard.whole_tensors", group.wholeTensors);
     visit("shard.rank", group.rank);
+    visit("shard.communication_unit", group.communicationUnit);
     visit("shard.reduce_bucket", group.reduceBucket);
     visit("shard.offload_optimizer", group.offloadOptimizer);
     visit("shard.offload_optimizer_fraction", group.offloadOptimizerFraction);

@@ -18,6 +18,7 @@ struct ImplementationPlan
     Flag squaredReluFusion; ///< of experts, with the routing weight (Megatron-Core since late 2025)
     Flag loaderMask; ///< the data loader makes a b·s·s attention mask
     Flag savedPaddingMask; ///< unfused attention with padding keeps its mask (Transformer Engine since 2025)
+    Flag keptExpertOutput; ///< deterministic runs keep what experts return until backward (Megatron-Core since 0.15)
     Flag logsParameterNorm; ///< after each step; bf16 weights without a master weight are copied to fp32 for it
     Flag deterministic, tpCommOverlap, expertCommOverlap;
     Count deferredWgrads; ///< micro-batches whose output layer gradient waits for the end of the step; 0: all
@@ -27,6 +28,8 @@ struct ImplementationPlan
     Count lossChunks; ///< parts that a chunked loss works on one after the other
     Flag separateTables; ///< embedding and output layer are groups of FSDP, not the root's
     Flag keepsLogits; ///< the training loop still refers to the model's output while backward runs
+    Name cudaGraphs; ///< none, local, transformer_engine, full_iteration: what records the layers' kernels
+    Names cudaGraphModules; ///< attn, mlp, moe_router, …: what is recorded of a layer; all of it when not given
     Flag expandableSegments; ///< PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
     Count maxSplitMib; ///< max_split_size_mb there: larger blocks of the pool are not cut
     Count roundupDivisions; ///< roundup_power2_divisions there: requests are rounded up to parts of a power of two

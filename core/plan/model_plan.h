@@ -40,7 +40,7 @@ struct MoePlan
     Count experts, topk, ffn, sharedFfn, sharedExperts, layerFreq, firstDenseLayers;
     Real capacityFactor;
     Count latent;
-    Name dispatcher; ///< allgather (Megatron's default), alltoall, flex
+    Name dispatcher; ///< allgather (Megatron's default), alltoall, flex or deepep, hybridep
     Flag padToCapacity; ///< every expert gets exactly its capacity of tokens
     Flag groupedGemm, permuteFusion;
     Name routerDtype; ///< fp32, fp64, or that of the parameters

@@ -57,6 +57,7 @@ struct ShardPlan
     Count distOptInstances;
     Flag wholeTensors{false}; ///< Muon: the distributed optimizer deals tensors to ranks, matrices or not
     Count rank; ///< of those they are dealt to, from 0; the one with most where not known
+    Count communicationUnit; ///< elements; Megatron-FSDP gathers half as many ahead. 1e9 when not given
     Count reduceBucket; ///< elements of DeepSpeed's buckets for gradients, all that overlap together
     Flag offloadOptimizer{false};
     Real offloadOptimizerFraction;

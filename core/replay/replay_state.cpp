@@ -2,6 +2,8 @@
 // What is there before the first step, and what the optimizer's step allocates.
 #include "replay/replay_reader.h"
 
+#include "footprint/graph_inputs.h"
+
 #include <numeric>
 
 namespace headroom {
@@ -14,6 +16,9 @@ void ReplayReader::construct()
         }
     } else {
         constructMegatron();
+        for (const std::int64_t bytes : graphInputs(m_program, m_stage)) {
+            static_cast<void>(allocate(TensorKind::GraphInput, bytes));
+        }
     }
 }
 

@@ -1985,6 +1985,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <translation>未给出专家是否分组相乘：按逐个计算</translation>
     </message>
     <message>
+        <source>Library age not known: one since 2025-10 taken, whose deterministic runs keep what experts return</source>
+        <translation>库的版本未知：按 2025-10 之后的版本计算，其确定性运行会保留专家的输出</translation>
+    </message>
+    <message>
         <source>Neither accumulation nor global batch given: one micro-batch a step taken</source>
         <translation>未给出累积步数和全局批次：按每步一个微批次计算</translation>
     </message>
@@ -3255,6 +3259,10 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     <message>
         <source>gathered parameters</source>
         <translation>聚合的参数</translation>
+    </message>
+    <message>
+        <source>input of a CUDA graph</source>
+        <translation>CUDA graph 的输入</translation>
     </message>
     <message>
         <source>buffer for offloaded activations</source>

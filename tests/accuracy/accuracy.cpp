@@ -3,8 +3,7 @@
 // headroom_accuracy [FOLDER [WORD]]: the replay against measured training runs. Prints for every class how many runs
 // there are, the median and worst error, its ten worst runs with the tensors that most likely explain them, and what
 // could not be computed and why. Returns 1 when a class misses its bar without an explanation known here, 77 when the
-// folder is not here. With WORD it prints the runs whose name holds it instead, other frameworks' with all that is
-// alive at their peaks.
+// folder is not here. With WORD it prints the runs whose name holds it instead, with all that is alive at their peaks.
 #include "accuracy/comparison.h"
 #include "accuracy/pairs.h"
 
@@ -236,6 +235,7 @@ int main(int argc, char** argv)
         for (const Comparison& row : report.comparisons) {
             if (row.name.find(argv[2]) != std::string::npos) {
                 printLine(row);
+                printBreakdown(row);
                 ++found;
             }
         }

@@ -46,6 +46,25 @@ void printBreakdown(const FrameworkCase& entry, const FullestStage& fullest)
 
 } // namespace
 
+void printBreakdown(const Comparison& row)
+{
+    const StageReplay& replay = row.replay;
+    const auto line = [](std::string_view name, std::int64_t peak, std::int64_t resident) {
+        if (peak != 0 || resident != 0) {
+            fmt::print("    {:>14} {:>14}  {}\n", peak, resident, name);
+        }
+    };
+    fmt::print("  peak and resident bytes, the peak {}\n", phaseName(replay.peakPhase));
+    for (std::size_t i = 0; i < tensorKindCount; ++i) {
+        line(nameOf(static_cast<TensorKind>(i)), replay.peakTensors[i].value, replay.steadyTensors[i].value);
+    }
+    line("rounding", replay.peakRounding.value, replay.steadyRounding.value);
+    line("predicted", replay.peakAllocated.value, replay.steadyAllocated.value);
+    line("measured", row.measuredPeak, row.measuredResident);
+    line("measured less", row.measuredPeak - replay.peakAllocated.value,
+         row.measuredResident - replay.steadyAllocated.value);
+}
+
 int printBreakdowns(const std::filesystem::path& folder, std::string_view word)
 {
     int printed = 0;

@@ -24,6 +24,8 @@ struct Comparison
     std::string_view doubt{}; ///< about its figure
     bool hasSteady = true; ///< predicted; otherwise the peak is that above the published resident bytes
     bool isInsideRouting = false; ///< measured peak between those of the lowest and highest usual routing load
+    std::int64_t measuredResident = 0, measuredPeak = 0; ///< bytes; Megatron-LM's own tests only
+    StageReplay replay{}; ///< of those
 
     [[nodiscard]] double worst() const { return std::max(std::abs(steadyError), std::abs(peakError)); }
 };
@@ -66,5 +68,7 @@ struct FullestStage
 /// Prints the framework runs whose name holds `word`: both figures, and in GiB what is alive at the peak of the fullest
 /// stage. How many there are.
 int printBreakdowns(const std::filesystem::path& folder, std::string_view word);
+/// The same in bytes for a run of Megatron-LM's own tests, with what stays between steps.
+void printBreakdown(const Comparison& row);
 
 } // namespace headroom::accuracy

@@ -321,6 +321,12 @@ void TestMegatronArgs::tellsWhatItDoesNotKnow_data()
                                        << "--optimizer";
     QTest::newRow("CUDA graphs") << "--cuda-graph-impl: local"
                                  << "--cuda-graph-impl";
+    QTest::newRow("CUDA graphs, the older word") << "--enable-cuda-graph: true"
+                                                 << "--enable-cuda-graph";
+    QTest::newRow("CUDA graphs of Transformer Engine") << "--cuda-graph-impl: transformer_engine"
+                                                       << "";
+    QTest::newRow("gradients reduced in 16 bit") << "--grad-reduce-in-bf16: true"
+                                                 << "";
     QTest::newRow("switched off") << "--is-hybrid-model: false"
                                   << "";
     QTest::newRow("adam") << "--optimizer: adam"

@@ -20,6 +20,7 @@ class TestFp8 : public QObject
 
 private slots:
     void expertsKeepBytes();
+    void latentsAndPredictionsKeepBytes();
     void copiesOfWeights_data();
     void copiesOfWeights();
 };
@@ -33,10 +34,13 @@ const QByteArray mixtral
       "precision.recipe=megatron-bf16 hardware.compute_capability=9 ";
 const QByteArray experts = "moe.experts=8 moe.topk=2 moe.grouped_gemm=true moe.dispatcher=alltoall ";
 
-std::int64_t savedOf(const ModelProgram& program, std::initializer_list<TensorKind> kinds)
+enum : std::size_t { Head = 2, ExpertLayer = 3 };
+
+std::int64_t savedOf(const ModelProgram& program, std::initializer_list<TensorKind> kinds,
+                     std::size_t piece = ExpertLayer)
 {
     std::int64_t bytes = 0;
-    for (const Tape::Event& saved : program.pieces[3].tape.saved) { // the layer with experts
+    for (const Tape::Event& saved : program.pieces[piece].tape.saved) {
         bytes += std::find(kinds.begin(), kinds.end(), saved.kind) != kinds.end() ? saved.bytes : 0;
     }
     return bytes;
@@ -61,6 +65,22 @@ void TestFp8::expertsKeepBytes()
     const ModelProgram rebuilt = programOf(planOf(
         mixtral + experts + "precision.fp8=tensorwise recompute.granularity=selective recompute.modules=moe_act"));
     QCOMPARE(savedOf(rebuilt, {Fp8Inputs}), tokens * hidden + rows * hidden);
+}
+
+/// A byte an element of every linear layer's input: of latent attention the projections up and the result's; the two
+/// down would have a copy each, which is as much as the 16-bit input that is counted for both. Of a prediction the
+/// joined states and its layer's four.
+void TestFp8::latentsAndPredictionsKeepBytes()
+{
+    constexpr std::int64_t tokens = 4096, rows = 2 * tokens, hidden = 4096, ffn = 14336;
+    const ModelProgram latent
+        = programOf(planOf(mixtral + experts
+                           + "precision.fp8=tensorwise attention.impl=fused mla.q_lora_rank=1536 mla.kv_lora_rank=512 "
+                             "mla.qk_nope_dim=128 mla.qk_rope_dim=64 mla.v_dim=128"));
+    QCOMPARE(savedOf(latent, {TensorKind::Fp8Inputs}), tokens * (1536 + 512 + 32 * 128) + rows * (hidden + ffn));
+    QCOMPARE(savedOf(latent, {TensorKind::NormOutput}), 2 * 2 * tokens * hidden); // and the router's
+    const ModelProgram predicting = programOf(planOf(mixtral + "precision.fp8=tensorwise model.mtp_layers=1"));
+    QCOMPARE(savedOf(predicting, {TensorKind::Fp8Inputs}, Head), tokens * (2 * hidden + 3 * hidden + ffn));
 }
 
 void TestFp8::copiesOfWeights_data()

@@ -19,9 +19,11 @@ private slots:
     void shardsByStrategy_data();
     void shardsByStrategy();
     void expertsByTheirOwnReplicas();
-    void gathersTwoUnits();
+    void gathersRoots();
     void gathersUnitsOfAHybrid_data();
     void gathersUnitsOfAHybrid();
+    void gathersAhead_data();
+    void gathersAhead();
     void refuses_data();
     void refuses();
 };
@@ -75,7 +77,7 @@ void TestShardedUnits::expertsByTheirOwnReplicas()
     QCOMPARE(qint64{state.parameters}, 2 * dense / 8 + 2 * experts / 4);
 }
 
-void TestShardedUnits::gathersTwoUnits()
+void TestShardedUnits::gathersRoots()
 {
     const ModelProgram program = programOf(planOf(base));
     const auto first = [&program](std::size_t piece, bool isBackward) {
@@ -84,7 +86,6 @@ void TestShardedUnits::gathersTwoUnits()
     };
     enum : std::size_t { Embedding, Layer, Head };
     QCOMPARE(qint64{first(Embedding, false).bytes}, 2 * vocab * hidden);
-    QCOMPARE(qint64{first(Layer, false).bytes}, 2 * 2 * layer);
     QCOMPARE(qint64{first(Head, false).bytes}, 2 * (vocab * hidden + hidden));
     QCOMPARE(qint64{first(Head, true).bytes}, 2 * (vocab * hidden + hidden)); // its gradients in 16 bit
     for (const std::size_t piece : {Embedding, Layer, Head}) {
@@ -109,12 +110,12 @@ void TestShardedUnits::gathersUnitsOfAHybrid_data()
     QTest::newRow("alone on its stage") << QByteArray("model.layers=2 model.layer_pattern=M* parallel.pp=2") << scan;
 }
 
-/// Of layers that differ in size those are together that follow each other.
+/// Of layers that differ in size those are together that follow each other; of this communication unit, two.
 void TestShardedUnits::gathersUnitsOfAHybrid()
 {
     QFETCH(QByteArray, settings);
     QFETCH(qint64, gathered);
-    const ModelProgram program = programOf(planOf(base + settings));
+    const ModelProgram program = programOf(planOf(base + settings + " shard.communication_unit=2"));
     qint64 units = 0;
     int layers = 0;
     for (const StageProgram& stage : program.stages) {
@@ -132,6 +133,33 @@ void TestShardedUnits::gathersUnitsOfAHybrid()
     }
     QVERIFY(layers > 0);
     QCOMPARE(units, (2 * gathered + 511) / 512 * 512);
+}
+
+/// Layers are taken along until half a communication unit is gathered beside the one that is asked for: all of a small
+/// model, one more of layers that are larger.
+void TestShardedUnits::gathersAhead_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<qint64>("elements");
+    const qint64 wide = 8192, large = 12 * wide * wide + 2 * wide; // 8e8
+    const auto unit = [](qint64 elements) { return "shard.communication_unit=" + QByteArray::number(elements); };
+    QTest::newRow("a small model") << QByteArray() << 4 * layer;
+    QTest::newRow("half of it is one layer") << unit(2 * layer) << 2 * layer;
+    QTest::newRow("half of it is a layer and one element") << unit(2 * layer + 2) << 3 * layer;
+    QTest::newRow("none ahead") << unit(1) << layer;
+    QTest::newRow("hardly anything") << unit(2) << 2 * layer;
+    QTest::newRow("layers of more than half a billion")
+        << QByteArray("model.hidden=8192 model.ffn=32768 model.heads=64") << 2 * large;
+}
+
+void TestShardedUnits::gathersAhead()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(qint64, elements);
+    const ModelProgram program = programOf(planOf(base + settings));
+    const Tape::Event first = program.pieces[1].tape.forward.front();
+    QVERIFY(first.kind == TensorKind::GatheredParameters);
+    QCOMPARE(qint64{first.bytes}, 2 * elements);
 }
 
 void TestShardedUnits::refuses_data()

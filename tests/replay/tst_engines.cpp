@@ -70,8 +70,9 @@ void TestEngines::fallsBack_data()
     QTest::newRow("Muon beside the host")
         << llama7b + "precision.recipe=megatron-bf16-muon shard.offload_optimizer=true"
         << QByteArray("the Muon optimizer with offloaded state");
-    QTest::newRow("prediction in 8 bits") << llama7b + "model.mtp_layers=1 precision.fp8=tensorwise"
-                                          << QByteArray("multi-token prediction in 8-bit precision");
+    QTest::newRow("8-bit parameters under FSDP")
+        << llama7b + "shard.fsdp=true parallel.dp=4 precision.fp8=tensorwise precision.fp8_params=true"
+        << QByteArray("8-bit parameters under FSDP");
     QTest::newRow("unknown dispatcher") << llama7b + "moe.experts=8 moe.dispatcher=carrier-pigeon"
                                         << QByteArray("the token dispatcher carrier-pigeon");
     QTest::newRow("experts that do not divide") << llama7b + "moe.experts=8 moe.ffn=1001 parallel.tp=2"

@@ -158,6 +158,9 @@ TrainingPlan planOf(const Json& row)
     const bool isLarge = switches.value("cublas", isDeterministic) || platform.starts_with("h100")
         || (isBlackwell && switches.value("new_torch", false));
     plan.implementation.cublasWorkspaceBytes = Count(isLarge ? std::int64_t{32} << 20 : 8519680);
+    // It knows neither that outputs of experts are kept nor how far Megatron's FSDP gathers ahead.
+    plan.implementation.keptExpertOutput = Flag(false);
+    plan.shard.communicationUnit = Count(2);
     if (plan.implementation.fusedLoss.value == "te") {
         plan.implementation.fusedLoss = Name("te-inplace"); // those runs are older than the fp32 gradient
     }
