@@ -2,6 +2,7 @@
 #include "accuracy/comparison.h"
 #include "accuracy/framework_cases.h"
 #include "footprint/outside.h"
+#include "plan/layer_pattern.h"
 
 #include <algorithm>
 
@@ -15,6 +16,7 @@ std::string kindOf(const FrameworkCase& entry)
 {
     const TrainingPlan& plan = entry.plan;
     return entry.isLossAlone           ? "loss alone"
+        : isHybrid(plan)               ? "hybrid"
         : plan.vision.layers.value > 0 ? "multimodal"
         : plan.moe.experts.value > 0   ? "experts"
         : entry.kind == "qlora"        ? "4-bit adapters"
