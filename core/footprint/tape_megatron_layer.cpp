@@ -111,7 +111,7 @@ void MegatronTapes::writeDecoderLayer(Piece& piece, bool hasExperts) const
     piece.expertParameters.clear();
     addDecoderLayer(piece, c, hasExperts);
     if (c.adapters.rank > 0) {
-        takeAdapters(piece, c, hasExperts);
+        takeAdapters(piece, c, {Mixer::Attention, hasExperts ? FeedForward::Experts : FeedForward::Mlp});
     }
 }
 
@@ -125,9 +125,11 @@ void MegatronTapes::writeHybridLayer(Piece& piece, headroom::LayerKind kind) con
         = kind.mixer == Mixer::Attention ? recordedAttention(ops) : recordedMixer(kind.mixer, ops);
     MegatronAttention attention(ops, c.sequence, c.sequence, MegatronAttention::Mask::Causal, false);
     MegatronMlp dense(ops, c.sequence);
-    std::unique_ptr<RecordedBlock> experts;
+    std::unique_ptr<RecordedBlock> recorded;
     if (kind.feedForward == FeedForward::Experts) {
-        experts = std::make_unique<MegatronExperts>(ops);
+        recorded = std::make_unique<MegatronExperts>(ops);
+    } else if (kind.feedForward == FeedForward::Mlp && c.adapters.rank > 0) {
+        recorded = std::make_unique<MegatronDenseBlock>(ops);
     }
     const bool hasBoth = kind.halves() == 2;
     Tape::Slot stream = Tape::input;
@@ -136,11 +138,11 @@ void MegatronTapes::writeHybridLayer(Piece& piece, headroom::LayerKind kind) con
     }
     const Tape::Slot between = hasBoth ? stream : Tape::none;
     if (kind.feedForward != FeedForward::None) {
-        stream = experts ? experts->forward(stream) : dense.forward();
+        stream = recorded ? recorded->forward(stream) : dense.forward();
     }
     ops.writer.beginBackward(stream);
-    if (experts) {
-        experts->backward();
+    if (recorded) {
+        recorded->backward();
     } else if (kind.feedForward == FeedForward::Mlp) {
         dense.backward();
     }
@@ -153,8 +155,8 @@ void MegatronTapes::writeHybridLayer(Piece& piece, headroom::LayerKind kind) con
     ops.writer.free(Tape::input);
     if (ops.delays()) {
         ops.writer.beginWeights();
-        if (experts) {
-            experts->writeDelayedGradients();
+        if (recorded) {
+            recorded->writeDelayedGradients();
         }
         ops.writeDelayedGradients();
         if (mixer) {
@@ -166,6 +168,9 @@ void MegatronTapes::writeHybridLayer(Piece& piece, headroom::LayerKind kind) con
     piece.matrices.clear();
     piece.expertMatrices.clear();
     addHybridLayer(piece, c, kind);
+    if (c.adapters.rank > 0) {
+        takeAdapters(piece, c, kind);
+    }
 }
 
 } // namespace headroom

@@ -126,7 +126,7 @@ void addDecoderLayer(Piece& piece, const RankShape& c, bool hasExperts)
     }
 }
 
-void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts)
+void takeAdapters(Piece& piece, const RankShape& c, LayerKind kind)
 {
     piece.frozenParameters.swap(piece.parameters);
     piece.frozenParameters.insert(piece.frozenParameters.end(), piece.expertParameters.begin(),
@@ -143,7 +143,9 @@ void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts)
     };
     using T = Adapters;
     const LatentShape& latent = c.latentAttention;
-    if (latent.isPresent()) {
+    if (kind.mixer != Mixer::Attention) {
+        // none
+    } else if (latent.isPresent()) {
         const std::int64_t queries = c.heads * (latent.plain + latent.rotary);
         add(piece.parameters, T::Output, c.heads * latent.value, c.hidden);
         if (latent.query > 0) {
@@ -154,14 +156,17 @@ void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts)
         add(piece.parameters, T::Value, latent.keyValue, c.heads * (latent.plain + latent.value));
     } else {
         add(piece.parameters, T::Output, c.heads * c.headDim, c.hidden);
-        add(piece.parameters, T::Query | T::Key | T::Value, c.hidden, (c.heads + 2 * c.groups) * c.headDim);
+        const std::int64_t gates = c.hybrid.hasAttentionGate ? c.heads : 0;
+        add(piece.parameters, T::Query | T::Key | T::Value, c.hidden, (gates + c.heads + 2 * c.groups) * c.headDim);
     }
     const auto addMlpOf = [&](std::vector<std::int64_t>& tensors, std::int64_t width, std::int64_t ffn) {
         add(tensors, T::MlpIn, width, c.gates * ffn);
         add(tensors, T::MlpOut, ffn, width);
     };
-    if (!hasExperts) {
-        addMlpOf(piece.parameters, c.hidden, c.ffn);
+    if (kind.feedForward != FeedForward::Experts) {
+        if (kind.feedForward == FeedForward::Mlp) {
+            addMlpOf(piece.parameters, c.hidden, c.ffn);
+        }
         return;
     }
     const ExpertShape& experts = c.experts;

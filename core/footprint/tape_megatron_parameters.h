@@ -19,7 +19,8 @@ void addDecoderLayer(Piece& piece, const RankShape& shape, bool hasExperts);
 void addHybridLayer(Piece& piece, const RankShape& c, LayerKind kind);
 /// What is there so far is frozen; the adapters beside it are trained (mcore-bridge 1.6, tuners/lora.py): the half at
 /// the split width of a linear layer is split with it, the other one whole on every rank. Expert ones are an expert's.
-void takeAdapters(Piece& piece, const RankShape& c, bool hasExperts);
+/// A hybrid's other mixers have none.
+void takeAdapters(Piece& piece, const RankShape& c, LayerKind kind);
 void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight);
 
 } // namespace headroom

@@ -175,6 +175,10 @@ private:
         for (std::size_t i = 0; i < std::min<std::size_t>(pieces.size(), EncoderPieces); ++i) {
             pieces[i].isFrozen = m_shape.isFrozen && pieces[i].frozenParameters.empty();
         }
+        for (std::size_t i = 0; i < m_kinds.size(); ++i) {
+            Piece& piece = pieces[m_firstKind + i];
+            piece.isFrozen = m_shape.isFrozen && piece.frozenParameters.empty();
+        }
     }
 
     /// Layers within predictions too; hybrids' predictions are stacks, which are not recorded.

@@ -30,6 +30,19 @@ bool has(const std::vector<LayerKind>& layers, Mixer mixer)
     return std::any_of(layers.begin(), layers.end(), [mixer](LayerKind kind) { return kind.mixer == mixer; });
 }
 
+/// The first layer with adapters, which mixers other than attention have none of; 0 without any. What stands in front
+/// of it keeps nothing, which the tapes, one for a kind of layer, leave to the first layer at most.
+std::ptrdiff_t firstAdapted(const RankShape& shape)
+{
+    const std::vector<LayerKind>& layers = shape.hybrid.layers;
+    const auto isAdapted = [&shape](LayerKind kind) {
+        using T = Adapters;
+        return (kind.mixer == Mixer::Attention && shape.hasAdapter(T::Query | T::Key | T::Value | T::Output))
+            || (kind.feedForward != FeedForward::None && shape.hasAdapter(T::MlpIn | T::MlpOut));
+    };
+    return shape.adapters.rank == 0 ? 0 : std::find_if(layers.begin(), layers.end(), isAdapted) - layers.begin();
+}
+
 bool isMixed(const std::vector<LayerKind>& layers)
 {
     return std::adjacent_find(layers.begin(), layers.end(), std::not_equal_to<>()) != layers.end();
@@ -42,8 +55,7 @@ Result<void> checkMixers(const TrainingPlan& plan, const RankShape& shape)
              std::pair{has(hybrid.layers, Mixer::Mamba), "the state spaces of the first Mamba"},
              std::pair{!shape.isTransformerEngine || shape.isKwai, "hybrid layers outside Transformer Engine"},
              std::pair{shape.family != ModelFamily::Decoder, "hybrid layers outside decoders"},
-             std::pair{shape.usesFp8, "hybrid layers in 8-bit precision"},
-             std::pair{shape.isFrozen || shape.adapters.rank > 0, "frozen hybrid layers"},
+             std::pair{firstAdapted(shape) > 1, "adapters that begin behind several layers of a hybrid"},
              std::pair{shape.latentAttention.isPresent(), "latent attention in hybrids"},
              std::pair{shape.offload.isOn, "offloaded activations of hybrids"},
              std::pair{shape.checkpointGroup > 1 && isMixed(hybrid.layers),
@@ -78,7 +90,7 @@ Result<void> readHybrid(const TrainingPlan& plan, RankShape& shape)
     hybrid.hasSharedGate = plan.moe.sharedGate.value;
     hybrid.repeatsPredictor = plan.model.repeatedPredictor.value;
     const bool isGated = hybrid.hasAttentionGate || hybrid.hasSharedGate;
-    if (isGated && (!shape.isTransformerEngine || shape.isKwai || shape.usesFp8 || shape.isFrozen)) {
+    if (isGated && (!shape.isTransformerEngine || shape.isKwai)) {
         return notDescribed("gated attention or experts");
     }
     if (!isHybrid(plan)) {

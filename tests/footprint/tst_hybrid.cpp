@@ -3,6 +3,7 @@
 
 #include "footprint/estimate.h"
 #include "footprint/explain_tapes.h"
+#include "footprint/parameter_tensors.h"
 #include "footprint/programs.h"
 #include "footprint/state_space_scan.h"
 #include "footprint/working.h"
@@ -34,6 +35,7 @@ private slots:
     void torchGathersNeighbours();
     void scanBackwardPeaks();
     void temporariesTogether();
+    void adaptersTrainAlone();
     void tapesCountParameters_data();
     void tapesCountParameters();
     void refusals_data();
@@ -232,6 +234,13 @@ void HybridTest::tapesKeep_data()
     QTest::newRow("half of it") << megatron(mambaHybrid("M", "1", {{"parallel.tp", "2"}})) << 1024 * half;
     // A quarter of the sequence, all heads; the scan sees all of it and a quarter of the heads.
     QTest::newRow("on four ranks") << megatron(mambaHybrid("M", "1", {{"parallel.cp", "4"}})) << 256 * mamba;
+    // Nothing of the linear layers' inputs but bytes, which they compute with.
+    QTest::newRow("8-bit precision") << megatron(mambaHybrid("M", "1", {{"precision.fp8", "tensorwise"}}))
+                                     << qint64{1024} * (mamba - 2 * 1024 - 2 * 2048 + 1024 + 2048);
+    // A frozen linear layer keeps no input: neither the norm's result nor the gated norm's.
+    QTest::newRow("beside adapters") << megatron(
+        mambaHybrid("M-", "2", {{"lora.rank", "8"}, {"lora.targets", "linear_fc1, linear_fc2"}}))
+                                     << qint64{1024} * (mamba - 2 * 1024 - 2 * 2048);
     QTest::newRow("an MLP") << megatron(mambaHybrid("-", "1")) << qint64{1024} * (2 * 1024 + 4 + 2 * 2 * 4096);
     // What the convolution reads; q and k normalised with their statistics and repeated, v, the gate; decay and beta;
     // inverted triangles of 64; the rule's result, the gated norm's statistics and result.
@@ -367,6 +376,22 @@ void HybridTest::scanBackwardPeaks()
     QCOMPARE(alive, 0);
 }
 
+/// Rank 8 beside the MLP's two linear layers and attention's of 16 query and 2 · 8 key heads of 64; what they stand
+/// beside is frozen, as is all of a state space.
+void HybridTest::adaptersTrainAlone()
+{
+    const TrainingPlan plan = megatron(mambaHybrid("M-*", "3", {{"lora.rank", "8"}}));
+    const ModelProgram program = programOf(plan);
+    qint64 trained = 0;
+    for (const qint64 elements : parameterTensors(program, program.stages.front(), ParameterGroup::Dense)) {
+        trained += elements;
+    }
+    QCOMPARE(trained, 8 * (2 * (1024 + 4096) + (1024 + 2048) + (1024 + 1024)));
+    const qint64 frozen = 1024 * 6176 + 4096 * 5 + 3 * 32 + 2048 + 2048 * 1024 + 1024 + 2 * 1024 * 4096 + 1024
+        + 1024 * 2048 + 1024 * 1024 + 1024 + 32000 * 1024 + 1024;
+    QCOMPARE(qint64{parameterCount(program, program.stages.front())}, trained + frozen);
+}
+
 void HybridTest::tapesCountParameters_data()
 {
     stagesAddUp_data();
@@ -425,6 +450,14 @@ void HybridTest::refusals_data()
         << "hybrid layers over tensor-parallel ranks";
     QTest::newRow("one product for q, k and v")
         << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "litgpt"}}) << "hybrid layers";
+    QTest::newRow("adapters behind the first layer")
+        << megatron(mambaHybrid("M-M*", "4", {{"lora.rank", "8"}, {"lora.targets", "linear_fc1"}})) << "";
+    QTest::newRow("adapters behind several layers")
+        << megatron(mambaHybrid("M-M*", "4", {{"lora.rank", "8"}, {"lora.targets", "linear_qkv"}}))
+        << "adapters that begin behind several layers";
+    QTest::newRow("activations on the host")
+        << megatron(mambaHybrid("M-", "2", {{"shard.offload_activations", "true"}}))
+        << "offloaded activations of hybrids";
     QTest::newRow("beyond any machine") << megatron(mambaHybrid(
         "M", "1", {{"mixer.heads", "1000000"}, {"mixer.head_dim", "1000000"}, {"mixer.state_dim", "1000000"}}))
                                         << "beyond what any machine holds";

@@ -182,6 +182,8 @@ const Choices hybrids{
     {"batch.accum=1", "batch.accum=2", "batch.accum=5", "batch.accum=16"},
     {"model.tied_embeddings=true", "model.tied_embeddings=false"},
 };
+const Choices eightBitOrAdapters{{"precision.fp8=tensorwise", "precision.fp8=blockwise", "lora.rank=16",
+                                  "lora.rank=8 lora.targets=linear_fc1,linear_fc2 lora.dropout=0.1"}};
 const Choices contexts{{"parallel.cp=1", "parallel.cp=2", "mixer.conv=4"}};
 const Choices torchOfHybrids = torch.mid(0, torch.size() - 1); // attention and MLP side by side are none
 
@@ -218,7 +220,7 @@ void TestSweep::agrees_data()
 {
     QTest::addColumn<QList<Choices>>("choices");
     QTest::addColumn<double>("usualRounding");
-    constexpr double usual = 0.01, ofManySmall = 0.03; // of a few MiB: an encoder's, a rank's parts
+    constexpr double usual = 0.01, ofManySmall = 0.03, ofFrozen = 0.05; // of a few MiB: an encoder's, a rank's parts
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "prime-rl", "litgpt"}) {
         QTest::newRow(profile) << QList<Choices>{models, torch} << usual;
     }
@@ -251,6 +253,13 @@ void TestSweep::agrees_data()
     }
     QTest::newRow("torchtitan, pipelines of hybrids")
         << QList<Choices>{hybrids, torchOfHybrids, pipelines} << ofManySmall;
+    QTest::newRow("megatron-te, hybrids in 8 bits or with adapters")
+        << QList<Choices>{hybrids, contexts, megatron, eightBitOrAdapters} << ofManySmall;
+    QTest::newRow("megatron-te, frozen hybrids")
+        << QList<Choices>{hybrids,
+                          megatron,
+                          {towers, {"frozen.llm=true frozen.vision=false", "frozen.vision=true frozen.llm=true"}}}
+        << ofFrozen;
     QTest::newRow("megatron-te, FSDP of hybrids")
         << QList<Choices>{hybrids, contexts, megatron, shardedUnits} << ofManySmall;
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
