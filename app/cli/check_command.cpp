@@ -25,7 +25,6 @@ namespace {
 struct Options
 {
     PlanOptions plan;
-    std::string log;
     bool json = false;
 };
 
@@ -45,6 +44,12 @@ std::string equationLine(const BatchEquation& equation)
 /// Most configs leave the number of GPUs to the launcher.
 std::string worldLine(const TrainingPlan& plan)
 {
+    for (const Count* field : {&plan.parallel.world, &plan.parallel.dp}) {
+        if (field->origin.kind == OriginKind::Log) {
+            return fmt::format("the number of GPUs, {}, follows from {}\n", formatCount(worldSize(plan)),
+                               field->origin.english());
+        }
+    }
     const bool isKnown = plan.parallel.world.isKnown() || plan.parallel.dp.isKnown();
     return isKnown
         ? std::string{}
@@ -102,7 +107,6 @@ bool isTrouble(Severity severity)
 struct Opened
 {
     Inputs inputs;
-    std::optional<Run> run;
     std::optional<TrainingPlan> logPlan; ///< from the arguments the log lists
     std::optional<Footprint> footprint;
     std::vector<Problem> problems;
@@ -114,16 +118,11 @@ Result<Opened> open(const Options& options, const Knowledge& knowledge)
     if (!inputs) {
         return tl::unexpected(inputs.error());
     }
-    Opened opened{std::move(*inputs), {}, {}, {}, {}};
+    Opened opened{std::move(*inputs), {}, {}, {}};
     opened.problems = opened.inputs.problems;
-    if (!options.log.empty()) {
-        auto run = readLogs({options.log});
-        if (!run) {
-            return tl::unexpected(run.error());
-        }
+    if (const std::optional<Run>& run = opened.inputs.run) {
         opened.problems.insert(opened.problems.end(), run->problems.begin(), run->problems.end());
-        opened.run = std::move(*run);
-        if (auto plan = planOfArguments(*opened.run, knowledge.formats, knowledge.catalog)) {
+        if (auto plan = planOfArguments(*run, knowledge.formats, knowledge.catalog)) {
             opened.logPlan = std::move(*plan);
         }
     }
@@ -169,7 +168,7 @@ int run(const Options& options)
     Situation situation;
     situation.plan = &plan;
     situation.footprint = opened->footprint ? &*opened->footprint : nullptr;
-    situation.run = opened->run ? &*opened->run : nullptr;
+    situation.run = opened->inputs.run ? &*opened->inputs.run : nullptr;
     situation.logPlan = opened->logPlan ? &*opened->logPlan : nullptr;
     situation.withoutEffect = opened->inputs.withoutEffect;
     situation.calibration = opened->inputs.calibration;
@@ -216,7 +215,7 @@ void addCheck(CLI::App& app, int& exitCode)
         = app.add_subcommand("check", "does the batch equation hold, is recompute really on, what contradicts itself");
     const auto options = std::make_shared<Options>();
     command->add_option("CONFIG", options->plan.configs, "config files, later ones win")->required();
-    command->add_option("--log", options->log, "the log of the run, for what it says about the config");
+    command->add_option("--log", options->plan.log, "the log of the run, for what it says about the config");
     command->add_option("--model", options->plan.model, "model preset or file (an HF config.json)");
     command->add_option("--world", options->plan.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
     command->add_flag("--json", options->json, "print JSON");

@@ -3,9 +3,12 @@
 
 #include "commands.h"
 
+#include "config/assumed_batch.h"
 #include "insight/fit_knobs.h"
 #include "plan/fields.h"
 #include "runlog/anchor_scan.h"
+#include "runlog/log_arguments.h"
+#include "runlog/log_launch.h"
 #include "runlog/read_log.h"
 #include "units/bytes.h"
 
@@ -56,6 +59,9 @@ Result<void> applyHardware(const PlanOptions& options, const Knowledge& knowledg
     }
     if (options.world > 0) {
         plan.parallel.world.set(options.world, fromCommandLine("--world"));
+        if (plan.parallel.dp.origin.kind == OriginKind::Log) {
+            plan.parallel.dp = {}; // of the run as it was
+        }
     }
     // A stated capacity is enough; only a card that has to supply it must be known.
     const auto resolved = resolveGpu(plan, knowledge.catalog);
@@ -79,20 +85,29 @@ Result<void> saveCalibration(const std::string& nameOrPath, const std::vector<Ca
     return saved ? writeCalibration(*saved, *path) : tl::unexpected(saved.error());
 }
 
-/// The logs are of the files' own plan; what --set changes is what the calibration then predicts.
-Result<void> calibrateOnLogs(const PlanOptions& options, Inputs& inputs)
+Result<std::vector<Run>> readCalibrationLogs(const PlanOptions& options)
 {
-    const TrainingPlan& plan = inputs.original ? *inputs.original : inputs.plan;
-    std::vector<CalibrationPoint> points;
+    std::vector<Run> runs;
     for (const std::string& path : options.calibrate) {
-        const auto log = readLogs({path});
+        auto log = readLogs({path});
         if (!log) {
             return tl::unexpected(log.error());
         }
         if (log->isEmpty()) {
             return failure(Text{HEADROOM_TR("core", "the log has no memory measurements")}, path, 0);
         }
-        auto found = calibrationPoints(*log, summarise(*log), plan);
+        runs.push_back(std::move(*log));
+    }
+    return runs;
+}
+
+/// The logs are of the files' own plan; what --set changes is what the calibration then predicts.
+Result<void> calibrateOnLogs(const PlanOptions& options, const std::vector<Run>& logs, Inputs& inputs)
+{
+    const TrainingPlan& plan = inputs.original ? *inputs.original : inputs.plan;
+    std::vector<CalibrationPoint> points;
+    for (const Run& log : logs) {
+        auto found = calibrationPoints(log, summarise(log), plan);
         if (!found) {
             return tl::unexpected(found.error());
         }
@@ -130,12 +145,36 @@ Result<void> useCalibration(const std::string& nameOrPath, Inputs& inputs)
     return {};
 }
 
-Result<void> applyCalibration(const PlanOptions& options, Inputs& inputs)
+Result<void> applyCalibration(const PlanOptions& options, const std::vector<Run>& logs, Inputs& inputs)
 {
-    if (!options.calibrate.empty()) {
-        return calibrateOnLogs(options, inputs);
+    if (!logs.empty()) {
+        return calibrateOnLogs(options, logs, inputs);
     }
     return options.calibration.empty() ? Result<void>{} : useCalibration(options.calibration, inputs);
+}
+
+/// A log in the place of a config: the plan of its arguments, where it lists some that are understood, and of what it
+/// says of the launch. Null where there is nothing of the kind in it.
+std::optional<TrainingPlan> planOfLog(const std::string& path, const Knowledge& knowledge)
+{
+    const auto run = readLogs({path});
+    if (!run || (run->isEmpty() && run->facts.empty())) {
+        return std::nullopt;
+    }
+    TrainingPlan plan = planOfArguments(*run, knowledge.formats, knowledge.catalog).value_or(TrainingPlan{});
+    completeFromLog(plan, *run, knowledge.catalog);
+    return plan;
+}
+
+void noteAssumed(const std::vector<std::string_view>& fields, Inputs& inputs)
+{
+    for (const std::string_view field : fields) {
+        inputs.problems.push_back({Severity::Note,
+                                   {},
+                                   0,
+                                   Text{HEADROOM_TR("core", "%1 = %2 is assumed; give another with --set %1=…"),
+                                        {std::string(field), fieldText(inputs.plan, field)}}});
+    }
 }
 
 } // namespace
@@ -241,10 +280,15 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
         }
         model = std::move(*opened);
     }
+    std::optional<TrainingPlan> logged;
     for (const std::string& path : options.configs) {
         auto config = openConfig(path, knowledge.formats, knowledge.catalog);
         if (!config) {
-            return tl::unexpected(config.error());
+            logged = planOfLog(path, knowledge);
+            if (!logged) {
+                return tl::unexpected(config.error());
+            }
+            continue;
         }
         inputs.problems.insert(inputs.problems.end(), config->problems.begin(), config->problems.end());
         inputs.notEstimated.insert(inputs.notEstimated.end(), config->notEstimated.begin(), config->notEstimated.end());
@@ -253,6 +297,25 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
         inputs.configs.push_back(std::move(*config));
     }
     inputs.plan = composePlan(model, inputs.configs, knowledge.catalog);
+    if (logged) {
+        overlay(*logged, inputs.plan);
+        inputs.plan = std::move(*logged);
+    }
+    const auto logs = readCalibrationLogs(options);
+    if (!logs) {
+        return tl::unexpected(logs.error());
+    }
+    for (const Run& log : *logs) {
+        completeFromLog(inputs.plan, log, knowledge.catalog);
+    }
+    if (!options.log.empty()) {
+        auto run = readLogs({options.log});
+        if (!run) {
+            return tl::unexpected(run.error());
+        }
+        inputs.run = std::move(*run);
+        completeFromLog(inputs.plan, *inputs.run, knowledge.catalog);
+    }
     if (options.k > 0) {
         inputs.calibration.k = options.k;
     }
@@ -263,11 +326,15 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
     if (auto done = applyHardware(options, knowledge, inputs.plan); !done) {
         return tl::unexpected(done.error());
     }
+    if (inputs.configs.empty()) {
+        noteAssumed(assumeBatch(inputs.plan), inputs);
+        assumeBatch(original);
+    }
     if (!options.settings.empty() && applyHardware(options, knowledge, original)
         && !difference(original, inputs.plan).empty()) {
         inputs.original = std::move(original);
     }
-    if (auto done = applyCalibration(options, inputs); !done) {
+    if (auto done = applyCalibration(options, *logs, inputs); !done) {
         return tl::unexpected(done.error());
     }
     return inputs;

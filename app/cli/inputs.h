@@ -25,6 +25,7 @@ struct PlanOptions
     std::int64_t world = 0;
     double k = 0;
     std::vector<std::string> calibrate; ///< logs of runs with the files' own plan
+    std::string log; ///< of a run with it: check and report look at it
     std::string saveCalibration; ///< name or file
     std::string calibration; ///< one that was saved: name or file
 };
@@ -50,6 +51,7 @@ struct Inputs
     std::vector<OpenedConfig> configs;
     TrainingPlan plan;
     std::optional<TrainingPlan> original; ///< without --set, where that changes something
+    std::optional<Run> run; ///< of --log
     Calibration calibration;
     std::optional<Calibrated> calibrated; ///< where it came from, with --calibrate
     std::optional<SavedCalibration> savedCalibration; ///< the same, with --calibration

@@ -34,7 +34,8 @@ std::string placeText(const Evidence& evidence)
     if (evidence.file.empty()) {
         return evidence.text.english();
     }
-    return fmt::format("{}:{}: {}", evidence.file, evidence.line, evidence.text.english());
+    const std::string line = evidence.line > 0 ? fmt::format(":{}", evidence.line) : std::string{};
+    return fmt::format("{}{}: {}", evidence.file, line, evidence.text.english());
 }
 
 std::string valueText(const Term& term)

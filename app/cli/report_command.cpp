@@ -21,7 +21,6 @@ namespace {
 struct Options
 {
     PlanOptions plan;
-    std::string log;
     std::string output;
 };
 
@@ -48,8 +47,8 @@ std::vector<std::string> commandsOf(const Options& options)
     add("--capacity", options.plan.capacity);
     add("--world", options.plan.world > 0 ? std::to_string(options.plan.world) : "");
     std::vector<std::string> commands{estimate};
-    if (!options.log.empty()) {
-        commands.push_back("headroom-cli log " + shellWord(options.log));
+    if (!options.plan.log.empty()) {
+        commands.push_back("headroom-cli log " + shellWord(options.plan.log));
     }
     return commands;
 }
@@ -67,16 +66,8 @@ int run(const Options& options)
     if (const auto done = replay(inputs->plan, inputs->calibration, footprint); !done) {
         return fail(done.error());
     }
-    Run log;
-    RunSummary summary;
-    if (!options.log.empty()) {
-        auto read = readLogs({options.log});
-        if (!read) {
-            return fail(read.error());
-        }
-        log = std::move(*read);
-        summary = summarise(log);
-    }
+    const Run* const log = inputs->run ? &*inputs->run : nullptr;
+    const RunSummary summary = log != nullptr ? summarise(*log) : RunSummary{};
     Situation situation;
     situation.plan = &inputs->plan;
     situation.original = &original;
@@ -86,20 +77,21 @@ int run(const Options& options)
     situation.estimator = estimateInstantly;
     situation.exact = replayWithin;
     situation.lacking = lackingOf(*inputs);
-    if (!options.log.empty()) {
-        situation.run = &log;
+    if (log != nullptr) {
+        situation.run = log;
         situation.summary = &summary;
     }
     ReportContent content;
-    content.title = nameOf(options.plan) + (options.log.empty() ? "" : ", " + options.log);
+    content.title = nameOf(options.plan) + (options.plan.log.empty() ? "" : ", " + options.plan.log);
     content.date = today();
     content.program = "headroom-cli " HEADROOM_VERSION;
     content.verdict = Text{"%1", {verdictText(footprint)}};
     content.plan = &inputs->plan;
     content.original = &original;
     content.footprint = &footprint;
-    content.run = log.isEmpty() ? nullptr : &log;
-    content.summary = log.isEmpty() ? nullptr : &summary;
+    const bool hasPeaks = log != nullptr && !log->isEmpty();
+    content.run = hasPeaks ? log : nullptr;
+    content.summary = hasPeaks ? &summary : nullptr;
     content.findings = diagnose(situation);
     Footprint recipe; // whose formulas these are
     if (estimate(inputs->plan, inputs->calibration, recipe)) {
@@ -124,7 +116,7 @@ void addReport(CLI::App& app, int& exitCode)
         = app.add_subcommand("report", "everything about a run as one page: HTML with charts, or Markdown");
     const auto options = std::make_shared<Options>();
     addPlanOptions(*command, options->plan);
-    command->add_option("--log", options->log, "the log of the run, or a folder of per-rank logs");
+    command->add_option("--log", options->plan.log, "the log of the run, or a folder of per-rank logs");
     command->add_option("-o,--output", options->output,
                         "file to write, .html or .md; Markdown to the terminal without");
     command->callback([options, &exitCode] { exitCode = run(*options); });

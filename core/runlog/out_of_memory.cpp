@@ -14,6 +14,8 @@ constexpr double noFigure = 9e15;
 constexpr double mostDevices = 1024; ///< of one machine
 /// Context and communication buffers of one process; what is beyond that needs another explanation.
 constexpr std::int64_t usualOverhead = std::int64_t{2} << 30;
+/// What an allocator always holds in pieces: a full device with less than a 32nd of it unused is not fragmented.
+constexpr std::int64_t unavoidableShare = 32;
 constexpr std::int64_t segment = std::int64_t{2} << 20;
 
 std::optional<Bytes> bytesOf(const LogFact& fact, std::string_view field)
@@ -91,13 +93,33 @@ public:
         }
     }
 
+    /// In a container the driver lists processes by the host's numbers, so PyTorch does not find its own among them and
+    /// names it like the others: it is the one that must hold what the allocator reserved.
+    void tellOwnProcess()
+    {
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            OutOfMemory& oom = list[i];
+            const auto own = std::ranges::max_element(m_processes[i]);
+            if (own == m_processes[i].end() || oom.process || !oom.reserved || !oom.capacity || *own < *oom.reserved
+                || *oom.capacity - *oom.otherProcesses - oom.free.value_or(Bytes{}) >= *oom.reserved) {
+                continue;
+            }
+            oom.process = *own;
+            const Bytes rest = *oom.otherProcesses - *own;
+            oom.otherProcesses = m_processes[i].size() > 1 ? std::optional(rest) : std::nullopt;
+        }
+    }
+
     std::vector<OutOfMemory> list;
 
 private:
+    std::vector<std::vector<Bytes>> m_processes; ///< of each message: those it names by number
+
     OutOfMemory& messageAt(const LogFact& fact)
     {
         if (list.empty() || list.back().line != fact.line || list.back().file != fact.file) {
             OutOfMemory& added = list.emplace_back();
+            m_processes.emplace_back();
             added.file = fact.file;
             added.line = fact.line;
             added.rank = fact.rank;
@@ -124,6 +146,7 @@ private:
         const std::optional<Bytes> used = bytesOf(fact, "other_process_bytes");
         if (used && !list.empty() && list.back().file == fact.file && fact.line - list.back().line < longestMessage) {
             list.back().otherProcesses = list.back().otherProcesses.value_or(Bytes{}) + *used;
+            m_processes.back().push_back(*used);
         }
     }
 };
@@ -147,7 +170,7 @@ void judgeSizes(OutOfMemory& oom)
                                        "%1 were asked for and %2 are free, but the process may take %3 only: a "
                                        "memory fraction is set."),
                            {text(requested), text(*oom.free), text(*oom.limit)}};
-    } else if (requested <= unused) {
+    } else if (requested <= unused && unused.value >= (oom.capacity ? oom.capacity->value / unavoidableShare : 0)) {
         oom.cause = OutOfMemoryCause::Fragmentation;
         oom.meaning = Text{HEADROOM_TR("core",
                                        "%1 were asked for while the allocator held %2 that no tensor used, in "
@@ -167,8 +190,13 @@ void judgeSizes(OutOfMemory& oom)
                            {text(requested)}};
     } else {
         oom.cause = OutOfMemoryCause::Shortage;
-        oom.meaning = Text{HEADROOM_TR("core", "%1 were asked for on top of %2 in tensors: the device is full."),
-                           {text(requested), text(*oom.allocated)}};
+        oom.meaning = requested <= unused
+            ? Text{HEADROOM_TR("core",
+                               "%1 were asked for on top of %2 in tensors: the device is full. The %3 that the "
+                               "allocator holds besides are in pieces too small."),
+                   {text(requested), text(*oom.allocated), text(unused)}}
+            : Text{HEADROOM_TR("core", "%1 were asked for on top of %2 in tensors: the device is full."),
+                   {text(requested), text(*oom.allocated)}};
     }
 }
 
@@ -202,6 +230,7 @@ std::vector<OutOfMemory> outOfMemoryOf(const Run& run)
             messages.add(fact);
         }
     }
+    messages.tellOwnProcess();
     for (OutOfMemory& oom : messages.list) {
         judge(oom);
     }

@@ -17,6 +17,9 @@ private slots:
     void estimateAsksForThem();
     void estimateSaysWhatItTook_data();
     void estimateSaysWhatItTook();
+    void modelAloneTakesASmallBatch();
+    void logSaysHowManyGpus();
+    void logInThePlaceOfAConfig();
 };
 
 namespace {
@@ -142,6 +145,65 @@ void TestCliUnknowns::estimateSaysWhatItTook()
         QVERIFY(!isThis || (!assumption["taken"].get<std::string>().empty() && !assumption["alternatives"].empty()));
     }
     QCOMPARE(isListed, isAssumed);
+}
+
+/// A model's name and a number of GPUs are a question; what is taken for the batch is said, and can be given.
+void TestCliUnknowns::modelAloneTakesASmallBatch()
+{
+    const QStringList question{"fit", "--model", "llama-3.1-8b", "--gpu", "h100-80gb", "--world", "8"};
+    const Outcome outcome = run(question);
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.err.contains("note: batch.micro = 1 is assumed; give another with --set batch.micro=…"),
+             outcome.err);
+    QVERIFY2(outcome.err.contains("note: batch.seq = 4096 is assumed"), outcome.err);
+    const Outcome given = run(question + QStringList{"--set", "batch.micro=1", "--set", "batch.seq=4096"});
+    QCOMPARE(given.err, QByteArray());
+    QCOMPARE(given.out, outcome.out);
+}
+
+/// 64 samples are 8 GPUs with 4 in each of 2 micro-batches; the message says what a GPU holds.
+void TestCliUnknowns::logSaysHowManyGpus()
+{
+    write("b.yaml",
+          "stage: sft\nfinetuning_type: full\nmodel_name_or_path: Qwen/Qwen2.5-14B\ncutoff_len: 4096\nbf16: true\n"
+          "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\n");
+    write("b.log",
+          "  Instantaneous batch size per device = 4\n"
+          "  Total train batch size (w. parallel, distributed & accumulation) = 64\n"
+          "  Gradient Accumulation steps = 2\n"
+          "RuntimeError: CUDA out of memory. Tried to allocate 9.00 GiB (GPU 0; 64.00 GiB total capacity; 56.00 GiB "
+          "already allocated; 5.00 GiB free; 58.00 GiB reserved in total by PyTorch)\n");
+    const Outcome alone = run({"check", "b.yaml"});
+    QVERIFY2(alone.out.contains("the number of GPUs is not in these files; 1 taken"), alone.out);
+    const Outcome both = run({"check", "b.yaml", "--log", "b.log"});
+    QVERIFY2(both.out.contains("4 micro × 2 accumulate × 8 data-parallel = 64, global batch 64 ✓"), both.out);
+    QVERIFY2(both.out.contains("the number of GPUs, 8, follows from b.log:2"), both.out);
+    const auto json = run({"check", "b.yaml", "--log", "b.log", "--json"}).json();
+    QCOMPARE(json["plan"]["hardware.capacity_bytes"]["value"].get<std::int64_t>(), std::int64_t{64} << 30);
+    // What the command line says goes before it.
+    const Outcome other = run({"check", "b.yaml", "--log", "b.log", "--world", "4"});
+    QVERIFY2(other.out.contains("4 micro × 2 accumulate × 4 data-parallel = 32"), other.out);
+}
+
+void TestCliUnknowns::logInThePlaceOfAConfig()
+{
+    write("b.log",
+          "------------------------ arguments ------------------------\n"
+          "  num_layers ...................................... 24\n"
+          "  hidden_size ..................................... 1024\n"
+          "  num_attention_heads ............................. 16\n"
+          "  padded_vocab_size ............................... 50304\n"
+          "  seq_length ...................................... 1024\n"
+          "  micro_batch_size ................................ 4\n"
+          "  pipeline_model_parallel_size .................... 2\n"
+          "  world_size ...................................... 2\n"
+          "-------------------- end of arguments ---------------------\n");
+    const auto json = run({"estimate", "b.log", "--capacity", "80GiB", "--json"}).json();
+    QCOMPARE(json["stages"].size(), std::size_t{2});
+    QCOMPARE(json["plan"]["batch.micro"]["value"].get<std::int64_t>(), std::int64_t{4});
+    const Outcome words = run({"estimate", "train.log"}); // measurements, but no arguments
+    QCOMPARE(words.code, 2);
+    QVERIFY2(words.err.contains("model.layers is not known"), words.err);
 }
 
 QTEST_GUILESS_MAIN(TestCliUnknowns)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/catalog.h"
 #include "config/config_format.h"
+#include "plan/fields.h"
 #include "runlog/log_arguments.h"
+#include "runlog/log_launch.h"
 #include "runlog/out_of_memory.h"
 #include "runlog/read_log.h"
 
@@ -37,6 +39,10 @@ private slots:
     void oldCachedIsBeyondAllocated();
     void hardWrapped();
     void otherProcesses();
+    void ownProcessInAContainer();
+    void launchOfARun_data();
+    void launchOfARun();
+    void statedStaysBesideALog();
     void noFigure();
     void phaseOfTraceback_data();
     void phaseOfTraceback();
@@ -252,6 +258,83 @@ void LogFactsTest::otherProcesses()
     QCOMPARE(list[0].otherProcesses, std::optional(bytes(2.5 * gibi)));
     QCOMPARE(list[0].process, std::optional(bytes(76.25 * gibi)));
     QCOMPARE(list[0].privatePools, std::optional(bytes(572.0 * 1048576)));
+}
+
+/// There PyTorch finds its own process under the host's number only, and names it like any other. A small one is not
+/// it.
+void LogFactsTest::ownProcessInAContainer()
+{
+    const std::string head = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 18.50 GiB. GPU 5 has a "
+                             "total capacity of 79.00 "
+                             "GiB of which ";
+    const std::string tail = " Of the allocated memory 63.25 GiB is allocated by PyTorch, and 4.25 GiB is reserved by "
+                             "PyTorch but unallocated.\n";
+    const auto alone
+        = outOfMemoryOf(readLogText(head + "9.25 GiB is free. Process 4021 has 69.75 GiB memory in use." + tail, "a"));
+    QCOMPARE(alone.size(), std::size_t{1});
+    QCOMPARE(alone[0].process, std::optional(bytes(69.75 * gibi)));
+    QVERIFY(!alone[0].otherProcesses);
+    const auto two = outOfMemoryOf(readLogText(
+        head + "3.25 GiB is free. Process 17 has 6.00 GiB memory in use. Process 4021 has 69.75 GiB memory in use."
+            + tail,
+        "a"));
+    QCOMPARE(two[0].otherProcesses, std::optional(bytes(6.0 * gibi)));
+}
+
+void LogFactsTest::launchOfARun_data()
+{
+    QTest::addColumn<QByteArray>("log");
+    QTest::addColumn<QByteArray>("field");
+    QTest::addColumn<QByteArray>("value");
+    QTest::addColumn<int>("line");
+    const QByteArray banner = "INFO >> ***** Running training *****\n"
+                              "INFO >>   Instantaneous batch size per device = 4\n"
+                              "INFO >>   Total train batch size (w. parallel, distributed & accumulation) = 1,024\n"
+                              "INFO >>   Gradient Accumulation steps = 2\n";
+    QTest::newRow("micro-batch") << banner << QByteArray("batch.micro") << QByteArray("4") << 2;
+    QTest::newRow("accumulation") << banner << QByteArray("batch.accum") << QByteArray("2") << 4;
+    QTest::newRow("replicas: 1024 / 4 / 2") << banner << QByteArray("parallel.dp") << QByteArray("128") << 3;
+    QTest::newRow("capacity of a message") << QByteArray(
+        "step\nRuntimeError: CUDA out of memory. Tried to allocate 172.00 MiB (GPU 0; 64.00 GiB total "
+        "capacity; 60.00 GiB already allocated; 100.25 MiB free; 61.00 GiB reserved in total by PyTorch)\n")
+                                           << QByteArray("hardware.capacity_bytes") << QByteArray("68719476736") << 2;
+    QTest::newRow("name of the GPU") << QByteArray(
+        "[rank0]:[titan] 2026-01-01 10:00:00,000 - root - INFO - CUDA capacity: NVIDIA A100-SXM4-80GB "
+        "with 79.15GiB memory\n") << QByteArray("hardware.gpu")
+                                     << QByteArray("a100-80gb") << 1;
+    QTest::newRow("Megatron's world") << QByteArray(
+        "using world size: 16, data-parallel size: 4, context-parallel size: 1, "
+        "tensor-model-parallel size: 2, pipeline-model-parallel size: 2\n")
+                                      << QByteArray("parallel.dp") << QByteArray("4") << 1;
+}
+
+void LogFactsTest::launchOfARun()
+{
+    QFETCH(QByteArray, log);
+    QFETCH(QByteArray, field);
+    QFETCH(QByteArray, value);
+    QFETCH(int, line);
+    TrainingPlan plan;
+    completeFromLog(plan, readLogText(log.toStdString(), "train.log"), Catalog::load());
+    QCOMPARE(QByteArray::fromStdString(fieldText(plan, field.toStdString())), value);
+    const Origin origin = fieldOrigin(plan, field.toStdString());
+    QCOMPARE(origin.kind, OriginKind::Log);
+    QCOMPARE(static_cast<int>(origin.line), line);
+}
+
+/// Neither what a config says nor a total that is no multiple of the batch is touched.
+void LogFactsTest::statedStaysBesideALog()
+{
+    const Run run = readLogText("  Instantaneous batch size per device = 4\n"
+                                "  Total train batch size (w. parallel, distributed & accumulation) = 36\n"
+                                "  Gradient Accumulation steps = 2\n",
+                                "train.log");
+    TrainingPlan plan;
+    plan.batch.micro.set(8, {OriginKind::ConfigFile, 1, nullptr});
+    completeFromLog(plan, run, Catalog{});
+    QCOMPARE(plan.batch.micro.value, std::int64_t{8});
+    QVERIFY(!plan.parallel.dp.isStated());
+    QVERIFY(!plan.hardware.capacityBytes.isKnown());
 }
 
 /// Windows reports 17179869184 GiB where it has no figure.

@@ -12,6 +12,7 @@
 #include "workspace/follow_job.h"
 #include "workspace/knob_text.h"
 #include "workspace/open_job.h"
+#include "workspace/plan_of_files.h"
 #include "workspace/replay_job.h"
 #include "workspace/wording.h"
 
@@ -165,12 +166,21 @@ void Workspace::take(const OpenedFiles& files)
     if (files.model && m_config && !files.config) {
         // The config stays what it is; the model is a change the user can undo.
         useModel(files.model->plan, fileName(files.model->path));
-    } else if (files.model || files.config || (files.log && (lacksModel || (!m_config && !m_model)))) {
+    } else if (files.model || files.config
+               || (files.log
+                   && (lacksModel || (!m_config && !m_model)
+                       || !difference(m_original.plan, planOfFiles(config(), model(), log(), *m_library)).empty()))) {
         takeFiles(files);
     }
     recompute();
     settle();
     emit documentsChanged();
+    if (files.model && !m_config && plan().batch.seq.origin.kind == OriginKind::Default) {
+        emit messageRaised(
+            Severity::Note,
+            tr("No config says the batch: micro-batch %1 and %2 tokens are assumed. Set your own on the left.")
+                .arg(grouped(plan().batch.micro.value), grouped(plan().batch.seq.value)));
+    }
     if (const QStringList paths = openPaths(); !paths.isEmpty()) {
         emit opened(paths);
     }
@@ -212,20 +222,13 @@ void Workspace::takeFiles(const OpenedFiles& files)
 
 void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
 {
-    const std::span<const OpenedConfig> configs
-        = m_config ? std::span<const OpenedConfig>(&m_config->opened, 1) : std::span<const OpenedConfig>();
     m_original.calibration = {};
-    m_original.plan = composePlan(m_model ? m_model->plan : TrainingPlan{}, configs, m_library->catalog);
-    if (m_log && m_log->plan && !m_original.plan.model.layers.isKnown()) {
-        // Without a model in the config the arguments in the log have it (and all else, where there is no config).
-        TrainingPlan plan = *m_log->plan;
-        overlay(plan, m_original.plan);
-        m_original.plan = std::move(plan);
-    }
+    m_original.plan = planOfFiles(config(), model(), log(), *m_library);
     m_draft.plan = m_original.plan;
     for (const PlanEdit& edit : edits) {
-        // A file that names its GPU wins over the one chosen before.
-        if (edit.field.starts_with("hardware.") && m_original.plan.hardware.capacityBytes.isKnown()) {
+        // A config that names its GPU wins over the one chosen before.
+        const Count& capacity = m_original.plan.hardware.capacityBytes;
+        if (edit.field.starts_with("hardware.") && capacity.isKnown() && capacity.origin.kind != OriginKind::Log) {
             continue;
         }
         if (auto plan = withEdits(m_draft.plan, m_original.plan, {edit})) {
