@@ -73,6 +73,18 @@ Result<std::string> PythonSyntax::spliced(const std::string& bytes, const std::s
     return bytes.substr(0, begin) + pythonText(edit.value, found->style, '\'') + bytes.substr(end);
 }
 
+/// As a statement of its own behind the last one that sets an attribute.
+std::string PythonSyntax::attributeAdded(const std::string& bytes, const ConfigEdit& edit) const
+{
+    const std::size_t lineBegin = beginOfLine(bytes, object.lastBegin);
+    const std::string indent = bytes.substr(lineBegin, object.lastBegin - lineBegin);
+    const std::size_t lineEnd = std::min(bytes.find('\n', object.lastEnd), bytes.size());
+    const bool isCrLf = lineEnd > 0 && bytes[lineEnd - 1] == '\r';
+    const std::size_t at = isCrLf ? lineEnd - 1 : lineEnd;
+    return bytes.substr(0, at) + (isCrLf ? "\r\n" : "\n") + indent + object.name + "." + edit.key + " = "
+        + pythonText(edit.value, ScalarStyle::Empty, '"') + bytes.substr(at);
+}
+
 /// Behind the last entry of the container it belongs to.
 Result<std::string> PythonSyntax::added(const std::string& bytes, const std::string& name, const ConfigEdit& edit) const
 {
@@ -81,6 +93,11 @@ Result<std::string> PythonSyntax::added(const std::string& bytes, const std::str
     const auto container = std::find_if(containers.begin(), containers.end(), [&](const PythonContainer& candidate) {
         return steps && candidate.path == path;
     });
+    const bool isAttribute = container == containers.end() && !object.name.empty() && steps && steps->size() > 1
+        && std::ranges::none_of(*steps, [](const KeyStep& step) { return step.index.has_value(); });
+    if (isAttribute) {
+        return attributeAdded(bytes, edit);
+    }
     if (container == containers.end() || steps->empty() || steps->back().index) {
         return failure(Text{HEADROOM_TR("core", "there is no place for “%1” in this file"), {edit.key}}, name);
     }

@@ -21,6 +21,13 @@ struct PythonContainer
     char quote = '\'';
 };
 
+/// An object that a function of another file makes and whose attributes are set then: cfg.train.micro_batch_size = 2.
+struct PythonObject
+{
+    std::string name; ///< empty: there is none
+    std::size_t lastBegin = 0, lastEnd = 0; ///< of the last statement that sets one
+};
+
 /// A Python file: values are replaced where their literal stands, through a name that stands for nothing else; a new
 /// one goes behind its siblings.
 class PythonSyntax final : public ConfigSyntax
@@ -31,10 +38,12 @@ public:
 
     std::vector<FlagValue> values;
     std::vector<PythonContainer> containers;
+    PythonObject object; ///< its attributes are keys without its name
 
 private:
     [[nodiscard]] Result<std::string> added(const std::string& bytes, const std::string& name,
                                             const ConfigEdit& edit) const;
+    [[nodiscard]] std::string attributeAdded(const std::string& bytes, const ConfigEdit& edit) const;
 };
 
 } // namespace headroom

@@ -307,6 +307,33 @@ const std::vector<Oddity> python{
      "def base():\n    return Trainer.Config(\n        training=Training.Config(steps=2),\n    )\n\n\n"
      "def big():\n    config = base()\n    config.training.steps = 9\n    return config\n",
      {"training = Training.Config", "training.steps = 2"}},
+    {"attributes of a made object",
+     "a.py",
+     "cfg = pretrain_config(nodes=2)\ncfg.model.tp = 2\ncfg.train.mbs = 4  # of a GPU\nrun(config=cfg)\n",
+     {"cfg = <pretrain_config(nodes=2)>", "recipe = pretrain_config", "recipe.nodes = 2", "model.tp = 2",
+      "train.mbs = 4"},
+     "model.cp=2",
+     "cfg = pretrain_config(nodes=2)\ncfg.model.tp = 2\ncfg.train.mbs = 4  # of a GPU\ncfg.model.cp = 2\n"
+     "run(config=cfg)\n"},
+    {"parameters with defaults",
+     "a.py",
+     "def configure(nodes: int = 2, gpus=8):\n    recipe = llm.llama3_8b.pretrain_recipe(\n        num_nodes=nodes,\n"
+     "    )\n    recipe.trainer.devices = gpus\n    return recipe\n",
+     {"recipe = llm.llama3_8b.pretrain_recipe", "recipe.num_nodes = 2", "trainer.devices = 8"},
+     "recipe.num_nodes=4",
+     "def configure(nodes: int = 4, gpus=8):\n    recipe = llm.llama3_8b.pretrain_recipe(\n        num_nodes=nodes,\n"
+     "    )\n    recipe.trainer.devices = gpus\n    return recipe\n"},
+    {"objects in a function",
+     "a.py",
+     "def main():\n    steps = 9\n    model = AutoModel.from_pretrained('a/b', torch_dtype=torch.bfloat16)\n"
+     "    args = TrainingArguments(\n        per_device_train_batch_size=8,\n        bf16=True,\n    )\n",
+     {"AutoModel.from_pretrained[0] = a/b", "AutoModel.from_pretrained.torch_dtype = torch.bfloat16",
+      "model = <AutoModel.from_pretrained('a/b', torch_dtype=torch.bfloat16)>", "args = TrainingArguments",
+      "TrainingArguments.per_device_train_batch_size = 8", "TrainingArguments.bf16 = True"},
+     "TrainingArguments.gradient_checkpointing=true",
+     "def main():\n    steps = 9\n    model = AutoModel.from_pretrained('a/b', torch_dtype=torch.bfloat16)\n"
+     "    args = TrainingArguments(\n        per_device_train_batch_size=8,\n        bf16=True,\n"
+     "        gradient_checkpointing=True,\n    )\n"},
     {"_base_ inheritance",
      "a.py",
      "_base_ = ['./base.py']\nlr = 1e-4\n",
