@@ -134,9 +134,10 @@ private:
             add(Block::Kind::List, {});
             std::vector<std::string>& items = m_blocks.back().items;
             for (const Evidence& evidence : finding.evidence) {
+                const std::string line = evidence.line > 0 ? fmt::format(":{}", evidence.line) : std::string{};
                 items.push_back(evidence.file.empty()
                                     ? m_wording(evidence.text)
-                                    : fmt::format("{}:{}: {}", evidence.file, evidence.line, m_wording(evidence.text)));
+                                    : fmt::format("{}{}: {}", evidence.file, line, m_wording(evidence.text)));
             }
             if (finding.mend) {
                 items.push_back(wordsOf(*finding.mend));

@@ -49,6 +49,40 @@ Evidence plain(Text text)
     return {std::move(text), {}, 0};
 }
 
+Text meaningOf(const OutOfMemory& message, const TrainingPlan* plan)
+{
+    const bool growsAlready = plan != nullptr && plan->implementation.expandableSegments.value;
+    if (message.cause == OutOfMemoryCause::Fragmentation && growsAlready) {
+        return Text{
+            HEADROOM_TR("core",
+                        "%1 were asked for while the allocator held %2 that no tensor used, in pieces too small, "
+                        "though its segments can grow (%3): less memory has to be needed."),
+            {formatBytes(*message.requested), formatBytes(*message.reserved - *message.allocated),
+             plan->implementation.expandableSegments.origin.english()}};
+    }
+    return message.meaning.isEmpty() ? Text{HEADROOM_TR("core", "The message says no amounts.")} : message.meaning;
+}
+
+bool isShort(const OutOfMemory& message)
+{
+    return message.cause == OutOfMemoryCause::Shortage || message.cause == OutOfMemoryCause::GiantBlock;
+}
+
+/// What acts on the memory of the phase it failed in (the order of the three verdicts in rules_phase.cpp).
+Text adviceFor(Phase phase)
+{
+    switch (phase) {
+    case Phase::Forward:
+        return Text{HEADROOM_TR("core", "activations fill it there: a smaller micro-batch and recompute help most")};
+    case Phase::Backward:
+        return Text{HEADROOM_TR("core", "activations and gradients are alive together there: recompute helps most")};
+    case Phase::Optimizer:
+        break;
+    }
+    return Text{HEADROOM_TR(
+        "core", "static state fills it there; the micro-batch hardly matters, sharding or lower precision does")};
+}
+
 /// "a = 1, b = true": what is set stands for what is meant, in any language. What merely follows, so that the global
 /// batch and the number of GPUs stay, is left out.
 std::string settingsOf(const FitProposal& proposal)
@@ -68,7 +102,9 @@ Mend mendOf(const FitProposal& proposal)
 {
     Text label = proposal.labels.size() == 1 ? proposal.labels.front()
                                              : Text{HEADROOM_TR("core", "Set %1"), {settingsOf(proposal)}};
-    return {std::move(label), proposal.edits, proposal.peak, proposal.stepTime};
+    // Where the host has a part in it, what is known of the time is too little to be said in a word.
+    return {std::move(label), proposal.edits, proposal.peak,
+            proposal.isTimeLowerBound ? std::nullopt : proposal.stepTime};
 }
 
 /// What would have fitted, as far as the mend does not say it: to be chosen while the plan is the files', else told.
@@ -168,12 +204,14 @@ void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& find
     finding.id = "out-of-memory";
     finding.severity = Severity::Error;
     finding.title = titleOf(message);
-    finding.explanation
-        = message.meaning.isEmpty() ? Text{HEADROOM_TR("core", "The message says no amounts.")} : message.meaning;
+    finding.explanation = meaningOf(message, loggedPlan(situation));
     finding.evidence.push_back(
         {message.phase ? Text{HEADROOM_TR("core", "it failed in %1"), {std::string(nameOf(*message.phase))}}
                        : Text{HEADROOM_TR("core", "the message")},
          fileOf(*situation.run, message.file), message.line});
+    if (message.phase && isShort(message)) {
+        finding.evidence.push_back(plain(adviceFor(*message.phase)));
+    }
     for (const FailedTensor& tensor : shortage.tensors) {
         finding.evidence.push_back(plain(tensor.text()));
     }

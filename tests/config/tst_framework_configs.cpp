@@ -433,6 +433,37 @@ void TestFrameworkConfigs::ownTexts_data()
         "{\"pp_deg\": 2, \"tp_sizes_enc\": \"4,4,4,4\", \"global_bsz\": 64, \"chunks\": 8, \"vtp\": 4, \"checkpoint\": "
         "\"0,0,1,1\"}",
         "galvatron", "parallel.pp=2, parallel.tp=4, parallel.vocab_tp=4, batch.global=64, batch.accum=8");
+    row("Trainer in a script", "train.py",
+        "MODEL = \"meta-llama/Llama-2-7b-hf\"\nmodel = AutoModelForCausalLM.from_pretrained(MODEL, "
+        "torch_dtype=torch.bfloat16, attn_implementation=\"flash_attention_2\")\n"
+        "args = TrainingArguments(output_dir=\"out\", per_device_train_batch_size=8, bf16=True, "
+        "gradient_checkpointing=True, fsdp=\"full_shard auto_wrap\")\ntrainer = Trainer(model=model, args=args)\n",
+        "hf-trainer",
+        "model.layers=32, model.hidden=4096, batch.micro=8, batch.accum=1, recompute.enabled=true, "
+        "recompute.granularity=full, shard.fsdp=true, precision.recipe=bf16-pure, implementation.profile=hf-flash");
+    row("TRL with adapters in a function", "sft.py",
+        "def main():\n    model = AutoModelForCausalLM.from_pretrained(\"Qwen/Qwen2.5-7B-Instruct\",\n"
+        "        quantization_config=BitsAndBytesConfig(load_in_4bit=True))\n"
+        "    peft_config = LoraConfig(r=16, lora_alpha=32, target_modules=\"all-linear\")\n"
+        "    args = SFTConfig(per_device_train_batch_size=2, gradient_accumulation_steps=4, max_length=4096)\n"
+        "    trainer = SFTTrainer(model=model, args=args, peft_config=peft_config)\n    trainer.train()\n",
+        "hf-trainer",
+        "model.layers=28, batch.micro=2, batch.accum=4, batch.seq=4096, lora.rank=16, precision.params=nf4");
+    row("Megatron-Bridge's recipe", "pretrain.py",
+        "cfg = llama3_8b_pretrain_config()\ncfg.model.tensor_model_parallel_size = 2\n"
+        "cfg.model.pipeline_model_parallel_size = 2\ncfg.model.seq_length = 8192\ncfg.train.micro_batch_size = 2\n"
+        "cfg.train.global_batch_size = 128\ncfg.model.recompute_granularity = None\n",
+        "megatron-bridge",
+        "model.layers=32, model.vocab=128256, parallel.tp=2, parallel.pp=2, batch.micro=2, batch.global=128, "
+        "batch.seq=8192");
+    row("NeMo's recipe", "recipe.py",
+        "def configure(nodes: int = 2, gpus_per_node: int = 8):\n"
+        "    recipe = llm.llama3_70b.pretrain_recipe(num_nodes=nodes, num_gpus_per_node=gpus_per_node)\n"
+        "    recipe.trainer.strategy.tensor_model_parallel_size = 8\n    recipe.data.micro_batch_size = 1\n"
+        "    recipe.data.global_batch_size = 64\n    return recipe\n",
+        "nemo-recipe",
+        "model.layers=80, parallel.tp=8, parallel.world=16, batch.micro=1, batch.global=64, shard.dist_opt=true, "
+        "precision.recipe=megatron-bf16");
     row("DeepSpeed with comments", "a.json",
         "{\n  // two per GPU\n  \"train_micro_batch_size_per_gpu\": 2,\n  \"zero_optimization\": {\"stage\": 2,},\n}\n",
         "deepspeed-json", "batch.micro=2, shard.zero_stage=2");
