@@ -105,6 +105,15 @@ void completeRecompute(RecomputePlan& recompute)
     }
 }
 
+/// Without a tower there is nothing of it to freeze, whatever a framework's defaults are.
+void completeFrozen(TrainingPlan& plan)
+{
+    if (plan.model.layers.isKnown() && !plan.vision.layers.isKnown()) {
+        plan.frozen.vision = {};
+        plan.frozen.projector = {};
+    }
+}
+
 } // namespace
 
 TrainingPlan comparable(TrainingPlan plan)
@@ -114,6 +123,7 @@ TrainingPlan comparable(TrainingPlan plan)
     completeChunks(plan);
     completePrecision(plan);
     completeRecompute(plan.recompute);
+    completeFrozen(plan);
     return plan;
 }
 

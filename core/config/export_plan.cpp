@@ -20,6 +20,19 @@ namespace {
 
 using Edits = std::vector<ConfigEdit>;
 
+/// An implementation is known to a framework by its own words or not at all; other values stand for themselves.
+bool hasWordFor(const ConfigFormat::Key& key, const std::string& value)
+{
+    return key.field != "implementation.profile" || key.words.empty()
+        || std::any_of(key.words.begin(), key.words.end(), [&](const auto& word) { return word.second == value; });
+}
+
+/// What a file would add to the model though the plan has nothing of the kind.
+bool isOfATower(const std::string& field)
+{
+    return field.starts_with("vision.") || field.starts_with("projector.");
+}
+
 class PlanExporter
 {
 public:
@@ -31,6 +44,7 @@ public:
         , m_plan(comparable(plan))
         , m_preset(fieldText(plan, "model.name"))
     {
+        completeFullRecompute();
     }
 
     Result<PlanExport> write(const std::string& heading);
@@ -52,6 +66,7 @@ private:
         }
     };
 
+    void completeFullRecompute();
     [[nodiscard]] std::optional<Draft> draftOf(Edits settings) const;
     bool improve(Draft& draft, const FieldDifference& field) const;
     bool improveAll(Draft& draft, bool onlyStated) const;
@@ -69,6 +84,19 @@ private:
     TrainingPlan m_plan;
     std::string m_preset;
 };
+
+/// Megatron-LM refuses full recompute without a method and a number of layers (transformer_config.py); one layer after
+/// the other is what the plan means without.
+void PlanExporter::completeFullRecompute()
+{
+    RecomputePlan& recompute = m_plan.recompute;
+    if (m_format.rules == "megatron" && recompute.granularity.value == Granularity::Full
+        && !recompute.method.isKnown()) {
+        const Origin origin{OriginKind::Derived, 0, nullptr};
+        recompute.method.set("uniform", origin);
+        recompute.numLayers.set(1, origin);
+    }
+}
 
 std::optional<PlanExporter::Draft> PlanExporter::draftOf(Edits settings) const
 {
@@ -93,6 +121,8 @@ std::optional<PlanExporter::Draft> PlanExporter::draftOf(Edits settings) const
         (!field.after.empty() || isPresets ? draft.wrong : draft.assumed).push_back(std::move(field));
     }
     draft.cost = draft.wrong.size()
+        + static_cast<std::size_t>(std::count_if(draft.assumed.begin(), draft.assumed.end(),
+                                                 [](const FieldDifference& field) { return isOfATower(field.key); }))
         + static_cast<std::size_t>(
                      std::count_if(reading.problems.begin(), reading.problems.end(),
                                    [](const Problem& problem) { return problem.severity == Severity::Error; }));
@@ -128,7 +158,7 @@ void PlanExporter::addKeys(std::vector<Edits>& ways, const Draft& draft, const E
             continue; // a file that starts nothing sets no variables
         }
         const auto edit = writeValue(draft.document, key, value, nullptr);
-        if (!edit) {
+        if (!edit || !hasWordFor(key, value)) {
             continue;
         }
         ways.push_back(before);

@@ -192,6 +192,19 @@ void TestExportPlan::writesOnlyWhatMatters_data()
            "    --num-layers 24 \\\n    --hidden-size 1024 \\\n    --num-attention-heads 16 \\\n    --vocab-size 50257 "
            "\\\n"
            "    --max-position-embeddings 1024 \\\n    --micro-batch-size 8 \\\n    --seq-length 1024\n";
+    QTest::newRow("Megatron's full recompute has a method")
+        << ""
+        << "model.layers=2 model.hidden=64 model.heads=2 model.ffn=256 model.vocab=512 model.learned_positions=true "
+           "model.layer_norm=true model.attn_bias=true model.mlp_bias=true model.attn_out_bias=true "
+           "model.tied_embeddings=true model.attn_dropout=0.1 model.hidden_dropout=0.1 model.vocab_pad_multiple=128 "
+           "batch.micro=1 batch.seq=64 model.max_pos=64 precision.recipe=fp32 recompute.enabled=true "
+           "recompute.granularity=full"
+        << "megatron-args"
+        << "#!/bin/bash\n# A run.\ntorchrun \\\n    pretrain_gpt.py \\\n    --num-layers 2 \\\n    --hidden-size 64 "
+           "\\\n"
+           "    --num-attention-heads 2 \\\n    --vocab-size 512 \\\n    --max-position-embeddings 64 \\\n"
+           "    --micro-batch-size 1 \\\n    --seq-length 64 \\\n    --recompute-granularity full \\\n"
+           "    --recompute-method uniform \\\n    --recompute-num-layers 1\n";
 }
 
 void TestExportPlan::writesOnlyWhatMatters()
@@ -214,6 +227,11 @@ void TestExportPlan::namesWhatCannotBeSaid_data()
                                       << "megatron-args" << QStringList{"shard.zero_stage=3"};
     QTest::newRow("a model in DeepSpeed's file") << "model.layers=2 batch.micro=1"
                                                  << "deepspeed-json" << QStringList{"model.layers=2"};
+    // By LLaMA-Factory's defaults, of a model without a tower; and an implementation of another framework.
+    QTest::newRow("frozen towers where there are none")
+        << "model.layers=2 model.hidden=64 model.heads=2 batch.micro=1 frozen.llm=false frozen.vision=true "
+           "frozen.projector=true implementation.profile=hf-flash"
+        << "megatron-args" << QStringList{"implementation.profile=hf-flash"};
     QTest::newRow("an odd number of GPUs") << "model.layers=2 model.hidden=64 model.heads=2 batch.micro=1 "
                                               "batch.global=12 parallel.world=12"
                                            << "megatron-args" << QStringList{"parallel.world=12"};
