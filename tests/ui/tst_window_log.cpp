@@ -2,9 +2,11 @@
 //
 // The window on a log: read while a config is opened, followed while it grows, its chart's switches and channels.
 #include "charts/peaks_chart.h"
+#include "charts/plot_message.h"
 #include "charts/ranks_chart.h"
 #include "panels/channels_panel.h"
 #include "panels/log_panel.h"
+#include "panels/peaks_panel.h"
 #include "panels/text_view.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
@@ -24,6 +26,17 @@
 
 using namespace headroom;
 
+namespace {
+
+/// What stands in the place of a chart; empty where there is one.
+QString messageOf(const PeaksChart& chart)
+{
+    const auto* message = chart.findChild<PlotMessage*>();
+    return message != nullptr ? message->message() : QStringLiteral("no message");
+}
+
+} // namespace
+
 class WindowLogTest : public WindowTestBase
 {
     Q_OBJECT
@@ -35,6 +48,8 @@ private slots:
     void growingFolderIsFollowed();
     void largeLogBeginsAnew();
     void messageAloneIsExplained();
+    void logCompletesTheConfig();
+    void reservedAloneIsDrawn();
     void chartSwitchesAreActions();
     void channelsAreChosen();
     void logIsSearched();
@@ -184,6 +199,61 @@ void WindowLogTest::messageAloneIsExplained()
     };
     QTRY_VERIFY(isExplained());
     QVERIFY(workspace().problems().empty());
+    QVERIFY(messageOf(*workbench().peaksChart())
+                .contains(QStringLiteral("ran out of memory at line 1.\n70.00 GiB allocated")));
+    // Without a plan the device is known all the same.
+    QVERIFY(workspace().capacity());
+    QCOMPARE(qRound(workspace().capacity()->gib() * 100), 7911);
+}
+
+/// What a config leaves to the launcher and the machine, the log of its run says; what was turned stays turned.
+void WindowLogTest::logCompletesTheConfig()
+{
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("qwen.yaml"),
+                                                            "model_name_or_path: Qwen/Qwen2.5-14B-Instruct\n"
+                                                            "stage: sft\nfinetuning_type: full\ncutoff_len: 4096\n"
+                                                            "per_device_train_batch_size: 4\n"
+                                                            "gradient_accumulation_steps: 2\nbf16: true\n")});
+    QTRY_VERIFY(workspace().footprint() != nullptr);
+    QVERIFY(!workspace().capacity());
+    workspace().turnKnob(Knob::MicroBatch, 2);
+    const QByteArray log = "  Instantaneous batch size per device = 4\n"
+                           "  Total train batch size (w. parallel, distributed & accumulation) = 64\n"
+                           "  Gradient Accumulation steps = 2\n"
+                           "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total "
+                           "capacity of 64.00 GiB of which 1.66 GiB is free.\n";
+    m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("train.log"), log)});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    QCOMPARE(workspace().original().plan.parallel.dp.value, std::int64_t{8}); // 64 / (4 × 2)
+    QCOMPARE(workspace().capacity(), std::optional(Bytes{std::int64_t{64} << 30}));
+    QCOMPARE(workspace().plan().batch.micro.value, std::int64_t{2});
+    QVERIFY(workspace().verdict().sentence.contains(QStringLiteral("64.0 GiB")));
+    const auto config = workspace().adjustedConfig();
+    QVERIFY(config && QByteArray::fromStdString(config->bytes()).contains("per_device_train_batch_size: 2\n"));
+    QVERIFY(!QByteArray::fromStdString(config->bytes()).contains("64"));
+}
+
+/// torchtitan and others log what is reserved only.
+void WindowLogTest::reservedAloneIsDrawn()
+{
+    QVERIFY(m_fixture->show());
+    QByteArray text;
+    for (int step = 1; step <= 30; ++step) {
+        text
+            += QStringLiteral("[rank0]:[titan] 2026-01-01 10:00:00,000 - root - INFO - step: %1  loss: 9.5  grad_norm: "
+                              "1.0  memory: %2.50GiB(70.00%)  tps: 110  tflops: 54.1  mfu: 17.3%\n")
+                   .arg(step)
+                   .arg(step == 20 ? 62 : 50)
+                   .toLatin1();
+    }
+    m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("titan.log"), text)});
+    QTRY_VERIFY(workspace().log() != nullptr);
+    PeaksChart& chart = *workbench().peaksChart();
+    QTRY_VERIFY(chart.accessibleDescription().contains(QStringLiteral("reserved 62.50 GiB at step 20")));
+    QVERIFY(messageOf(chart).isEmpty());
+    QCOMPARE(chart.values().count(QLatin1Char('\n')), 31);
+    QCOMPARE(workbench().peaks()->view()->model()->rowCount(), 30);
 }
 
 void WindowLogTest::chartSwitchesAreActions()

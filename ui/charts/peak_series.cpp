@@ -195,6 +195,8 @@ PeakSeries makePeakSeries(const Run& run, std::optional<int> rank, const std::ve
     series.ranks = run.ranks();
     series.overall = overall.finish();
     series.reserved = reserved.finish();
+    if (series.overall.isEmpty())
+        series.overall = series.reserved;
     series.added = addedLines.finish();
     series.metrics = makeMetricLines(run, rank);
     series.timers = makeTimerLines(run, rank, added);

@@ -60,7 +60,7 @@ struct PeakSeries
 {
     std::vector<PhaseLine> phases; ///< those that occur, in the order of Run::phaseNames
     StepLine reserved; ///< largest over phases
-    StepLine overall; ///< largest allocated over phases
+    StepLine overall; ///< largest allocated over phases; of a log without any, `reserved`
     std::vector<ChannelLine> added; ///< of the channels asked for, those that occur
     std::vector<MetricLine> metrics; ///< those that occur
     std::vector<MetricLine> timers; ///< of the channels asked for, those that occur; the slowest rank of each step
@@ -68,6 +68,8 @@ struct PeakSeries
     std::optional<int> rank;
 
     [[nodiscard]] bool isEmpty() const { return overall.isEmpty(); }
+    /// Nothing says what was allocated.
+    [[nodiscard]] bool isReservedOnly() const { return !isEmpty() && phases.empty(); }
     [[nodiscard]] std::int64_t firstStep() const { return isEmpty() ? 0 : overall.steps.front(); }
     [[nodiscard]] std::int64_t lastStep() const { return isEmpty() ? 0 : overall.steps.back(); }
 };

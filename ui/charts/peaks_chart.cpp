@@ -6,6 +6,7 @@
 #include "charts/chart_title.h"
 #include "charts/gib_text.h"
 #include "charts/peaks_plot.h"
+#include "runlog/out_of_memory.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "workspace/view_state.h"
@@ -27,6 +28,28 @@ namespace {
 constexpr std::size_t mostAddedEntries = 6; // of lines the user added; the channel list has them all
 constexpr std::size_t preparedAtOnce = 50'000; // below, gathering is faster than a thread's round trip
 constexpr double keyZoom = 0.7;
+
+/// What a log without peaks tells all the same, or what was looked for.
+QString textWithoutPeaks(const Run& run)
+{
+    const std::vector<OutOfMemory> messages = outOfMemoryOf(run);
+    if (messages.empty())
+        return PeaksChart::tr("No peaks found in this log.\nHeadroom looks for lines that say which phase and step\n"
+                              "they are from and the memory allocated at the peak.");
+    const OutOfMemory& message = messages.front();
+    QString text
+        = PeaksChart::tr("No peaks found in this log. It ran out of memory at line %1.").arg(countText(message.line));
+    QStringList amounts;
+    if (message.allocated)
+        amounts += PeaksChart::tr("%1 allocated").arg(bytesText(*message.allocated));
+    if (message.reserved)
+        amounts += PeaksChart::tr("%1 reserved").arg(bytesText(*message.reserved));
+    if (message.requested)
+        amounts += PeaksChart::tr("%1 asked for").arg(bytesText(*message.requested));
+    if (message.capacity)
+        amounts += PeaksChart::tr("%1 in the device").arg(bytesText(*message.capacity));
+    return amounts.isEmpty() ? text : text + u'\n' + amounts.join(u" · "_qs);
+}
 
 } // namespace
 
@@ -285,11 +308,8 @@ void PeaksChart::updateTexts()
     else if (!m_shown)
         m_plot->setMessage(tr("Preparing the chart…"));
     else if (m_series->isEmpty())
-        m_plot->setMessage(
-            m_series->rank && !m_shown->isEmpty()
-                ? tr("Rank %1 reports no peaks.").arg(*m_series->rank)
-                : tr("No peaks found in this log.\nHeadroom looks for lines that say which phase and step\n"
-                     "they are from and the memory allocated at the peak."));
+        m_plot->setMessage(m_series->rank && !m_shown->isEmpty() ? tr("Rank %1 reports no peaks.").arg(*m_series->rank)
+                                                                 : textWithoutPeaks(*m_shown));
     else
         m_plot->setMessage({});
     m_title->setSubtitle(subtitle());
@@ -311,6 +331,8 @@ QString PeaksChart::subtitle() const
         parts += m_series->rank ? tr("%n ranks", nullptr, rankCount) : tr("maximum of %n ranks", nullptr, rankCount);
     parts += m_series->overall.size() == 1 ? tr("1 step")
                                            : tr("%1 steps").arg(countText(qint64(m_series->overall.size())));
+    if (m_series->isReservedOnly())
+        parts += tr("reserved only, what was allocated is not logged");
     return parts.join(u" · "_qs);
 }
 
@@ -324,6 +346,12 @@ QString PeaksChart::description() const
         peaks += tr("%1 %2 at step %3")
                      .arg(QString::fromStdString(phase.name), bytesText({phase.line.bytes[i]}),
                           countText(phase.line.steps[i]));
+    }
+    if (m_series->isReservedOnly()) {
+        const std::size_t i = *m_series->overall.peak();
+        peaks
+            += tr("%1 %2 at step %3")
+                   .arg(tr("reserved"), bytesText({m_series->overall.bytes[i]}), countText(m_series->overall.steps[i]));
     }
     QString text = tr("Peaks: %1.").arg(peaks.join(QStringLiteral(", ")));
     if (m_plot->capacity())

@@ -58,7 +58,9 @@ QVariant PeaksModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return display(row, record, index.column());
     case Qt::ToolTipRole:
-        return tr("%1 bytes allocated").arg(grouped(record.allocated.value));
+        return m_run->hasAllocated(row.record)
+            ? tr("%1 bytes allocated").arg(grouped(record.allocated.value))
+            : tr("%1 bytes reserved").arg(grouped(record.reserved.value_or(Bytes{}).value));
     case Qt::TextAlignmentRole:
         return QVariant::fromValue(index.column() >= Allocated && index.column() <= Rank
                                        ? Qt::AlignRight | Qt::AlignVCenter
@@ -83,7 +85,7 @@ QString PeaksModel::display(const Row& row, const Record& record, int column) co
     case Phase:
         return toQString(m_run->phaseNames[record.phase]);
     case Allocated:
-        return gibText(record.allocated, 2);
+        return m_run->hasAllocated(row.record) ? gibText(record.allocated, 2) : QString();
     case Reserved:
         return record.reserved ? gibText(*record.reserved, 2) : QString();
     case Step:

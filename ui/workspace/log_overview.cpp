@@ -7,6 +7,29 @@
 #include <array>
 
 namespace headroom {
+namespace {
+
+/// Of a log that does not say what was allocated.
+std::vector<std::size_t> largestReserved(const Run& run)
+{
+    std::vector<std::size_t> records;
+    for (std::size_t i = 0; i < run.reservedBytes.size(); ++i) {
+        if (run.reservedBytes[i] != Run::noReserved) {
+            records.push_back(i);
+        }
+    }
+    const auto most = std::min(records.size(), LogOverview::topCount);
+    std::partial_sort(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(most), records.end(),
+                      [&run](std::size_t a, std::size_t b) {
+                          return run.reservedBytes[a] != run.reservedBytes[b]
+                              ? run.reservedBytes[a] > run.reservedBytes[b]
+                              : a < b;
+                      });
+    records.resize(most);
+    return records;
+}
+
+} // namespace
 
 LogOverview overviewOf(const Run& run)
 {
@@ -32,6 +55,9 @@ LogOverview overviewOf(const Run& run)
         }
     }
     overview.largest = run.largest(LogOverview::topCount);
+    if (overview.largest.empty()) {
+        overview.largest = largestReserved(run);
+    }
     return overview;
 }
 
