@@ -972,6 +972,37 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
 </context>
 <context>
+    <name>PeaksChart</name>
+    <message>
+        <source>No peaks found in this log.
+Headroom looks for lines that say which phase and step
+they are from and the memory allocated at the peak.</source>
+        <translation>此日志中没有峰值。
+Headroom 查找写明阶段、步数
+以及峰值时已分配显存的行。</translation>
+    </message>
+    <message>
+        <source>No peaks found in this log. It ran out of memory at line %1.</source>
+        <translation>此日志中没有峰值。它在第 %1 行显存不足。</translation>
+    </message>
+    <message>
+        <source>%1 allocated</source>
+        <translation>已分配 %1</translation>
+    </message>
+    <message>
+        <source>%1 reserved</source>
+        <translation>已预留 %1</translation>
+    </message>
+    <message>
+        <source>%1 asked for</source>
+        <translation>申请 %1</translation>
+    </message>
+    <message>
+        <source>%1 in the device</source>
+        <translation>设备共 %1</translation>
+    </message>
+</context>
+<context>
     <name>Verdict</name>
     <message>
         <source>Peaks at %1 in %2 on stage %3. Choose a GPU to see whether it fits</source>
@@ -4012,6 +4043,50 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
         <source>“%1” is not a transform; there are not, size, count, first, any, names, starts and workspace</source>
         <translation>“%1”不是一种转换；可用的有 not、size、count、first、any、names、starts 和 workspace</translation>
     </message>
+    <message>
+        <source>%1 layers are too many to freeze parts of them</source>
+        <translation>层数 %1 过多，无法只冻结其中的部分</translation>
+    </message>
+    <message>
+        <source>a part of the image encoder would be frozen: no tape has that, freeze all of it or nothing</source>
+        <translation>将只冻结图像编码器的一部分：没有操作记录描述这种情况，请全部冻结或全部不冻结</translation>
+    </message>
+    <message>
+        <source>some experts of a layer would be frozen and others not: no tape has that, freeze all of them or none</source>
+        <translation>同一层中将有部分专家被冻结：没有操作记录描述这种情况，请全部冻结或全部不冻结</translation>
+    </message>
+    <message>
+        <source>a regular expression takes too long to look for in “%1”</source>
+        <translation>在“%1”中查找正则表达式耗时过长</translation>
+    </message>
+    <message>
+        <source>%1 were asked for while the allocator held %2 that no tensor used, in pieces too small, though its segments can grow (%3): less memory has to be needed.</source>
+        <translation>申请 %1 时，分配器持有 %2 未被任何张量使用，但都是过小的碎块；其内存段已可扩展（%3），因此只能减少所需的显存。</translation>
+    </message>
+    <message>
+        <source>activations fill it there: a smaller micro-batch and recompute help most</source>
+        <translation>此时占满显存的是激活值：减小微批次和重计算最有效</translation>
+    </message>
+    <message>
+        <source>activations and gradients are alive together there: recompute helps most</source>
+        <translation>此时激活值与梯度同时存在：重计算最有效</translation>
+    </message>
+    <message>
+        <source>static state fills it there; the micro-batch hardly matters, sharding or lower precision does</source>
+        <translation>此时占满显存的是静态状态：微批次影响很小，分片或降低精度才有效</translation>
+    </message>
+    <message>
+        <source>a regular expression of %1 characters is too long</source>
+        <translation>%1 个字符的正则表达式过长</translation>
+    </message>
+    <message>
+        <source>“%1” is not a regular expression: %2 at its character %3</source>
+        <translation>“%1”不是正则表达式：第 %3 个字符处 %2</translation>
+    </message>
+    <message>
+        <source>%1 were asked for on top of %2 in tensors: the device is full. The %3 that the allocator holds besides are in pieces too small.</source>
+        <translation>申请 %1，而张量已占 %2：设备已满。分配器另外持有的 %3 都是过小的碎块。</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
@@ -5537,14 +5612,6 @@ Open a train.log, or drop one on the window.</source>
         <source>Rank %1 reports no peaks.</source>
         <translation>rank %1 没有报告峰值。</translation>
     </message>
-    <message>
-        <source>No peaks found in this log.
-Headroom looks for lines that say which phase and step
-they are from and the memory allocated at the peak.</source>
-        <translation>这个日志中没有找到峰值。
-Headroom 查找写明所属阶段、步数
-以及峰值已分配显存的行。</translation>
-    </message>
     <message numerus="yes">
         <source>%n files</source>
         <translation>
@@ -5601,6 +5668,14 @@ Headroom 查找写明所属阶段、步数
             <numerusform>另有 %n 条</numerusform>
         </translation>
     </message>
+    <message>
+        <source>reserved only, what was allocated is not logged</source>
+        <translation>仅有已预留值，日志未记录已分配值</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
 </context>
 <context>
     <name>headroom::PeaksModel</name>
@@ -5643,6 +5718,10 @@ Headroom 查找写明所属阶段、步数
     <message>
         <source>Line</source>
         <translation>行</translation>
+    </message>
+    <message>
+        <source>%1 bytes reserved</source>
+        <translation>已预留 %1 字节</translation>
     </message>
 </context>
 <context>
@@ -6539,6 +6618,10 @@ Open a config, or choose a model.</source>
     <message>
         <source>the model is not known; choose one</source>
         <translation>模型未知；请选择一个</translation>
+    </message>
+    <message>
+        <source>No config says the batch: micro-batch %1 and %2 tokens are assumed. Set your own on the left.</source>
+        <translation>没有配置说明批次：假定微批次为 %1、序列长度为 %2。可在左侧自行设置。</translation>
     </message>
 </context>
 <context>
