@@ -114,6 +114,15 @@ void TestMegatronArgs::fields_data()
         "recompute.modules", "layernorm, mlp_act");
     row("experts", "--num-experts: 8", "moe.topk", "2");
     row("dense layers first", "--num-experts: 8\n--moe-layer-freq: '([0]*3+[1]*9)'", "moe.first_dense_layers", "3");
+    row("the exchange behind a flexible one",
+        "--num-experts: 8\n--moe-token-dispatcher-type: flex\n--moe-flex-dispatcher-backend: hybridep",
+        "moe.dispatcher", "hybridep");
+    row("the default exchange behind it", "--num-experts: 8\n--moe-token-dispatcher-type: flex", "moe.dispatcher",
+        "flex");
+    row("graphs by their older flag", "--external-cuda-graph: true", "implementation.cuda_graphs",
+        "transformer_engine");
+    row("modules of graphs", "--cuda-graph-impl: transformer_engine\n--cuda-graph-scope: [attn, moe_router]",
+        "implementation.cuda_graph_modules", "attn, moe_router");
     row("every second layer", "--num-experts: 8\n--moe-layer-freq: 2", "moe.layer_freq", "2");
     row("latent attention", "--multi-latent-attention: true\n--kv-lora-rank: 512", "mla.kv_lora_rank", "512");
     row("latent attention's defaults", "--multi-latent-attention: true", "mla.qk_rope_dim", "64");
