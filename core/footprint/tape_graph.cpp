@@ -66,17 +66,18 @@ void ModuleGraph::countUses()
 {
     for (std::size_t i = 0; i < m_operations.size(); ++i) {
         const Operation& operation = m_operations[i];
+        const bool saves = isActive(operation) && rebuiltWith(i) == nullptr;
         for (std::size_t k = 0; k < operation.reads.size(); ++k) {
             if (operation.reads[k] == none) {
                 continue;
             }
             TensorData& storage = m_tensors[index(storageOf(operation.reads[k]))];
             storage.lastReader = static_cast<std::int16_t>(i);
-            storage.savers = static_cast<std::int16_t>(storage.savers + (operation.saves[k] && isActive(operation)));
+            storage.savers = static_cast<std::int16_t>(storage.savers + (operation.saves[k] && saves));
         }
         TensorData& result = m_tensors[index(storageOf(operation.result))];
         result.lastReader = std::max(result.lastReader, static_cast<std::int16_t>(i));
-        result.savers = static_cast<std::int16_t>(result.savers + (operation.savesResult && isActive(operation)));
+        result.savers = static_cast<std::int16_t>(result.savers + (operation.savesResult && saves));
     }
     for (TensorData& tensor : m_tensors) {
         tensor.lastReader = tensor.isNamed ? static_cast<std::int16_t>(m_operations.size() - 1) : tensor.lastReader;
@@ -110,6 +111,7 @@ Tape::Slot ModuleGraph::gather(const Options& options, TapeWriter& writer)
 void ModuleGraph::write(const Options& options, TapeWriter& writer)
 {
     countUses();
+    countRebuilt();
     m_tensors[0].slot = Tape::input;
     const Tensor output = options.hasOutput ? storageOf(m_operations.back().result) : none;
     if (output != none) {
@@ -181,7 +183,8 @@ void ModuleGraph::runForward(const Options& options, TapeWriter& writer, bool is
             if (result.base == operation.result && result.bytes > 0) {
                 result.slot = writer.allocate(operation.kind, operation.bytes);
             }
-            const bool keeps = isActive(operation) && (!m_isSelective || isRebuilding || result.isStored);
+            const bool keeps = isActive(operation) && (!m_isSelective || isRebuilding || result.isStored)
+                && rebuiltWith(i) == nullptr;
             for (const Extra& extra : operation.keeps) {
                 if (keeps && options.offload != Offload::None) {
                     leave(writer.allocate(extra.kind, extra.bytes), options, writer);

@@ -34,6 +34,21 @@ public:
     /// What a selective checkpoint stores; with any call everything else is rebuilt in backward.
     void store(Tensor tensor);
 
+    /// What is applied until the object ends is a checkpoint of its own (torch/utils/checkpoint.py): what it reads is
+    /// kept in place of what its operations save, which run once more when the backward arrives there. One within
+    /// another belongs to that one.
+    class Checkpoint
+    {
+    public:
+        explicit Checkpoint(ModuleGraph* graph); ///< null: no checkpoint
+        ~Checkpoint();
+        Checkpoint(const Checkpoint&) = delete;
+        Checkpoint& operator=(const Checkpoint&) = delete;
+
+    private:
+        ModuleGraph* m_graph;
+    };
+
     /// Where what the backward needs waits for it (torch.autograd.graph.saved_tensors_hooks): each operation that saved
     /// a tensor gets a copy of its own back.
     enum class Offload : std::uint8_t {
@@ -80,10 +95,21 @@ private:
         int users = 0;
     };
 
+    /// Operations [first, last] of a checkpoint, and what they read that was made before.
+    struct Rebuilt
+    {
+        std::size_t first = 0, last = 0;
+        bool isActive = false;
+        std::vector<Tensor> inputs;
+    };
+
     static std::size_t index(Tensor tensor) { return static_cast<std::size_t>(tensor); }
     Tensor storageOf(Tensor tensor) const;
     [[nodiscard]] bool isActive(const Operation& operation) const;
     void countUses();
+    void countRebuilt();
+    [[nodiscard]] const Rebuilt* rebuiltWith(std::size_t operation) const;
+    void rebuild(const Rebuilt& rebuilt, const Options& options, TapeWriter& writer);
     static Tape::Slot gather(const Options& options, TapeWriter& writer);
     static Tape::Slot gathered(const Options& options, TapeWriter& writer);
     static Tape::Slot gatherBuffer(const Options& options, TapeWriter& writer);
@@ -105,6 +131,8 @@ private:
     std::vector<Tape::Slot> m_unsharded;
     std::vector<Tape::Slot> m_leaving, m_returned, m_returnedBefore; ///< copies to and from the host under way
     std::int64_t m_unshardedElements = 0, m_ownElements = 0; ///< and this rank's share of them
+    std::vector<Rebuilt> m_rebuilt;
+    int m_openCheckpoints = 0;
     bool m_isSelective = false, m_isInputGradientFree = true;
 };
 

@@ -140,6 +140,10 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
     m_tensors[index(m_operations.back().result)].gradient = 0;
     for (std::size_t i = m_operations.size(); i-- > 0;) {
         const Operation& operation = m_operations[i];
+        const Rebuilt* rebuilt = rebuiltWith(i);
+        if (rebuilt != nullptr && rebuilt->isActive && i == rebuilt->last) {
+            rebuild(*rebuilt, options, writer);
+        }
         if (isActive(operation) && m_tensors[index(operation.result)].gradient >= 0) {
             if (operation.isMatrixProduct && options.cublasWorkspace > 0) {
                 writer.ensure(CublasBackwardKey, CublasWorkspace, options.cublasWorkspace);
@@ -173,6 +177,11 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
         m_returned.clear();
         if (const std::int16_t own = m_tensors[index(operation.result)].gradient; own >= 0) {
             drop(own, writer);
+        }
+        if (rebuilt != nullptr && rebuilt->isActive && i == rebuilt->first) {
+            for (const Tensor input : rebuilt->inputs) {
+                release(input, writer);
+            }
         }
     }
     writer.freeAll(m_returnedBefore);

@@ -55,6 +55,44 @@ bool describesAdapters(const TrainingPlan& plan)
         && plan.lora.adapterSlots.valueOr(1) < 2 && !plan.shard.offloadActivations.value;
 }
 
+/// What Megatron does not do, and what it does in its place.
+Result<void> checkPossible(const TrainingPlan& plan)
+{
+    const ShardPlan& shard = plan.shard;
+    for (const auto& [has, sentence] : {
+             std::pair{shard.zeroStage.value == 1 && !shard.distOpt.value && !shard.fsdp.value,
+                       HEADROOM_TR("core",
+                                   "ZeRO's stage 1 is Megatron's distributed optimizer: set shard.dist_opt in "
+                                   "place of shard.zero_stage")},
+             std::pair{shard.zeroStage.value > 1 && !shard.fsdp.value,
+                       HEADROOM_TR("core",
+                                   "Megatron shards gradients and weights by its FSDP: set shard.fsdp in place "
+                                   "of shard.zero_stage")},
+             std::pair{shard.fsdp.value && profileOf(plan) != "megatron-te",
+                       HEADROOM_TR("core",
+                                   "Megatron's FSDP is described for Transformer Engine's layers: set "
+                                   "implementation.profile to megatron-te")},
+             std::pair{shard.offloadParams.value,
+                       HEADROOM_TR("core", "Megatron keeps its weights on the GPU: leave shard.offload_params out")},
+             std::pair{optimizerOf(plan) == OptimizerKind::Adafactor,
+                       HEADROOM_TR("core", "Megatron has no Adafactor: set optimizer.name to adam, sgd or muon")},
+             std::pair{freezesParts(plan),
+                       HEADROOM_TR("core",
+                                   "Megatron's tapes freeze whole parts (frozen.llm, frozen.vision, "
+                                   "frozen.projector), none by name, layer or share")},
+             std::pair{plan.lora.rank.value > 0 && !describesAdapters(plan),
+                       HEADROOM_TR("core",
+                                   "LoRA under Megatron is described for Transformer Engine's layers "
+                                   "(megatron-te) in 16 or 32 bits, without multi-token prediction, split "
+                                   "backward passes and adapters of the embedding")},
+         }) {
+        if (has) {
+            return failure(Text{sentence});
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 Result<void> checkDescribed(const TrainingPlan& plan)
@@ -62,6 +100,9 @@ Result<void> checkDescribed(const TrainingPlan& plan)
     if (profileOf(plan).empty()) {
         return notDescribed(plan.implementation.profile.isKnown() ? plan.implementation.profile.value
                                                                   : plan.framework.value);
+    }
+    if (auto possible = checkPossible(plan); !possible) {
+        return possible;
     }
     const ModelPlan& model = plan.model;
     for (const auto& [field, key] : {std::pair{&model.layers, "model.layers"}, std::pair{&model.hidden, "model.hidden"},
@@ -83,7 +124,6 @@ Result<void> checkDescribed(const TrainingPlan& plan)
             || projector == Projector::Kind::Perceiver);
     const bool trainsNothing = !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
     const Schedule schedule = plan.parallel.schedule.value;
-    const bool hasLora = plan.lora.rank.value > 0;
     const OptimizerKind optimizer = optimizerOf(plan);
     for (const auto& [has, what] :
          {std::pair{hasOtherVision, "this projector"},
@@ -98,12 +138,8 @@ Result<void> checkDescribed(const TrainingPlan& plan)
           std::pair{trainsNothing, "a run that trains nothing"},
           std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),
                     "a frozen language model without an encoder"},
-          std::pair{freezesParts(plan), "parts frozen by name, layer or share"},
           std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,
                     "the Muon optimizer with offloaded state"},
-          std::pair{optimizer == OptimizerKind::Adafactor, "the Adafactor optimizer"},
-          std::pair{hasLora && !describesAdapters(plan), "LoRA adapters on this model"},
-          std::pair{plan.shard.offloadParams.value, "offloaded parameters"},
           std::pair{plan.parallel.vocabSplit.isKnown() && cannotSplitVocabulary(plan), "this split of the vocabulary"},
           std::pair{plan.parallel.vocabTp.isKnown() && plan.parallel.vocabTp.value != plan.parallel.tp.value,
                     "a vocabulary split over other ranks than the layers"},
@@ -123,8 +159,6 @@ Result<void> checkDescribed(const TrainingPlan& plan)
                     "encoder-decoder models over several pipeline stages"},
           std::pair{splitsBackward(plan.parallel.schedule.value) && plan.parallel.layout.isKnown(),
                     "explicit layouts under this pipeline schedule"},
-          std::pair{plan.shard.zeroStage.value > 1 || (plan.shard.fsdp.value && profileOf(plan) != "megatron-te"),
-                    "sharded gradients or parameters"},
           std::pair{plan.shard.fsdp.value && optimizer == OptimizerKind::Muon, "the Muon optimizer under FSDP"},
           std::pair{plan.shard.fsdp.value && plan.precision.fp8Params.value, "8-bit parameters under FSDP"},
           std::pair{plan.shard.fsdp.value && (model.family.value == "t5" || model.decoderLayers.isKnown()),

@@ -20,6 +20,16 @@ namespace headroom {
 /// A plan as one rank of such a framework sees it.
 struct TorchShape
 {
+    /// What a checkpoint may wrap within a block.
+    enum Module : std::uint8_t {
+        CoreAttention = 1, ///< from queries, keys and values to their result
+        SelfAttention = 2, ///< with its projections
+        Mlp = 4, ///< of a dense layer, or the shared expert
+        Norms = 8, ///< of the block's stream
+        Experts = 16, ///< with their router
+        MlpActivation = 32,
+        ExpertActivation = 64
+    };
     TorchHabits habits;
     Architecture model; ///< of the whole model
     std::int64_t sequences = 1; ///< of a micro-batch
@@ -64,6 +74,8 @@ struct TorchShape
     bool hasAdapterDropout = false;
     std::int64_t adapterSlots = 1; ///< of which one trains (prime-rl)
     bool offloadsParameters = false, offloadsOptimizer = false;
+    double offloadedSubGroups = 1; ///< of ZeRO-3's, the share that is in the host's memory
+    double subGroup = 1e9; ///< elements of one
 
     // Bytes of an element.
     std::int64_t compute = 2, gradient = 2, reduced = 4;
@@ -77,6 +89,7 @@ struct TorchShape
     double recomputedShare = -1; ///< of a chunk's layers, in place of a number; below 0: none is given
     bool checkpointsVision = false;
     bool checkpoints = false, storesSelectively = false, offloadsInputs = false;
+    std::uint8_t rebuilt = 0; ///< modules that are checkpoints of their own
     bool storesAttention = false; ///< the selective policy lists the kernel that runs
     ModuleGraph::Offload offload = ModuleGraph::Offload::None; ///< of what the blocks save
     std::int64_t cublasWorkspace = 0;

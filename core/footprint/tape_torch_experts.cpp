@@ -14,6 +14,7 @@ using Operation = TorchModules::Operation;
 /// the up-projection, which therefore stays whole.
 Tensor TorchModules::latentAttention(Tensor normed)
 {
+    const ModuleGraph::Checkpoint checkpoint(rebuilt(TorchShape::SelfAttention));
     const std::int64_t heads = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1);
     const std::int64_t headDim = m_model.nopeDim + m_model.ropeDim;
     const Tensor input = gather(normed);
@@ -96,6 +97,7 @@ Tensor TorchModules::opened(Tensor input, Tensor shared)
 /// Rows sorted by expert, sent to the ranks that hold them, worked on in one grouped product, sent back and summed.
 Tensor TorchModules::experts(Tensor input)
 {
+    const ModuleGraph::Checkpoint checkpoint(rebuilt(TorchShape::Experts));
     const Tensor scores = route(input);
     const std::int64_t rows = m_shape.expertRows();
     const std::int64_t bytes = rows * m_model.hidden * m_shape.compute;

@@ -46,6 +46,8 @@ Tensor TorchModules::parallelBlock(Tensor stream, bool hasExperts)
 Tensor TorchModules::norm(Tensor input, std::int64_t rows, std::int64_t width, TrainedParts::Part part)
 {
     const bool isTrained = m_shape.trains(part);
+    const bool isOfStream = part == TrainedParts::FirstNorm || part == TrainedParts::SecondNorm;
+    const ModuleGraph::Checkpoint checkpoint(isOfStream ? rebuilt(TorchShape::Norms) : nullptr);
     const std::int64_t elements = rows * width;
     Operation op{.kind = NormOutput, .bytes = elements * m_shape.compute, .reads = {input}};
     if (m_model.layerNorm || m_shape.hasFusedNorm) {
@@ -225,6 +227,7 @@ Tensor TorchModules::repeated(Tensor input)
 
 Tensor TorchModules::attention(Tensor normed)
 {
+    const ModuleGraph::Checkpoint checkpoint(rebuilt(TorchShape::SelfAttention));
     const std::int64_t heads = std::max<std::int64_t>(m_model.heads / m_shape.tensor, 1);
     const std::int64_t groups = std::max<std::int64_t>(m_model.groups / m_shape.tensor, 1);
     const std::int64_t width = heads * m_model.headDim;
@@ -281,6 +284,7 @@ Tensor TorchModules::crossAttention(Tensor normed)
 /// `width`: of the result, heads times the size of a value.
 Tensor TorchModules::attend(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width)
 {
+    const ModuleGraph::Checkpoint checkpoint(rebuilt(TorchShape::CoreAttention));
     return m_shape.hasExplicitScores ? scores(query, key, value, heads, width) : fused(query, key, value, heads, width);
 }
 
@@ -341,18 +345,20 @@ Tensor TorchModules::scores(Tensor query, Tensor key, Tensor value, std::int64_t
 Tensor TorchModules::mlp(Tensor input, std::int64_t width, const Linear& in, const TorchMlpParts& names)
 {
     const bool isWhole = names.gate != expertMlp.gate; // the block's own, not an expert's
+    const ModuleGraph::Checkpoint checkpoint(isWhole ? rebuilt(TorchShape::Mlp) : nullptr);
     Linear first = in, second = in;
     first.part = m_model.gate == 1 ? names.up : names.gate;
     second.part = names.up;
     const Tensor gate = linear(input, Fc1Output, first);
     storeProduct(gate, isWhole);
     const std::int64_t bytes = m_graph.bytesOf(gate);
+    const Tensor up = m_model.gate == 1 ? ModuleGraph::none : linear(input, Fc1Output, second);
     Tensor activated = ModuleGraph::none;
-    if (m_model.gate == 1) {
-        activated = gelu(gate);
-    } else {
-        const Tensor up = linear(input, Fc1Output, second);
-        activated = m_shape.hasFusedGate
+    {
+        const ModuleGraph::Checkpoint activation(
+            rebuilt(isWhole ? TorchShape::MlpActivation : TorchShape::ExpertActivation));
+        activated = up == ModuleGraph::none ? gelu(gate)
+            : m_shape.hasFusedGate
             ? m_graph.apply({.kind = ActivationOutput, .bytes = bytes, .reads = {gate, up}, .saves = {true, true}})
             : pythonGate(gate, up, bytes);
     }

@@ -47,6 +47,11 @@ public:
     Tensor linear(Tensor input, TensorKind kind, const Linear& layer);
 
 private:
+    [[nodiscard]] ModuleGraph* rebuilt(unsigned modules)
+    {
+        return (m_shape.rebuilt & modules) != 0 ? &m_graph : nullptr;
+    }
+
     // tape_torch_layers.cpp
     Tensor product(Tensor input, TensorKind kind, const Linear& layer, bool trains);
     Tensor unpacked(std::int64_t elements);

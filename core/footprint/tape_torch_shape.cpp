@@ -2,17 +2,16 @@
 #include "footprint/state.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_torch_mixers.h"
+#include "footprint/tape_torch_recompute.h"
+#include "footprint/tape_torch_refusals.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
-#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/recomputed_share.h"
-#include "plan/validity.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -30,133 +29,11 @@ std::int64_t wholeBytes(DataType type)
     return std::max<std::int64_t>(static_cast<std::int64_t>(bytesPerElement(type)), 1);
 }
 
-bool isRecomputed(const RecomputePlan& recompute)
-{
-    return recompute.enabled.value || !recompute.enabled.isStated();
-}
-
-/// Selective recompute of whole layers, a number or a share of them.
-bool recomputesLayers(const RecomputePlan& recompute)
-{
-    const bool isCounted = recompute.numLayers.isKnown() && recompute.modules.value.empty();
-    return recompute.granularity.value == Granularity::Selective && (isCounted || recomputedShare(recompute));
-}
-
-/// And nothing else beside what the policy recomputes anyway.
-bool recomputesAttention(const RecomputePlan& recompute)
-{
-    return recompute.modules.value.size() == 1 && recompute.modules.value.front() == "core_attn";
-}
-
-bool offloadsPart(const ShardPlan& shard)
-{
-    return shard.offloadActivationLayers.isKnown() || shard.offloadActivationFraction.valueOr(1) < 1
-        || !shard.offloadActivationModules.value.empty();
-}
-
 /// Composer wraps blocks in save_on_cpu (trainer/mosaic_fsdp.py), the others copy on streams of their own.
 ModuleGraph::Offload offloadOf(const TrainingPlan& plan)
 {
     using enum ModuleGraph::Offload;
     return !plan.shard.offloadActivations.value ? None : plan.framework.value == "llm-foundry" ? Plain : Streams;
-}
-
-bool trainsNothing(const TrainingPlan& plan)
-{
-    const Trainable trainable = trainableOf(plan);
-    return !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
-}
-
-tl::unexpected<Problem> notDescribed(const TorchHabits& habits, const char* what)
-{
-    return failure(
-        Text{HEADROOM_TR("core", "the profile %1 does not describe %2"), {std::string(habits.profile), what}});
-}
-
-/// None of these frameworks trains the layers of multi-token prediction that a model's config may name (transformers
-/// modeling_deepseek_v3.py leaves their weights out), so the tapes have none.
-Result<void> checkSupported(const TrainingPlan& plan, const TorchHabits& habits)
-{
-    const ModelPlan& model = plan.model;
-    const bool isSelective = isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Selective;
-    const bool namesModules = plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty()
-        && !recomputesAttention(plan.recompute);
-    const bool isTitan = habits.supportsTensorParallel;
-    const bool hasDecoder = model.decoderLayers.isKnown() || model.family.value == "t5";
-    const std::string& loss = plan.implementation.fusedLoss.value;
-    for (const auto& [has, what] : {
-             std::pair{undescribedHybrid(plan, habits) != nullptr, undescribedHybrid(plan, habits)},
-             std::pair{model.family.value == "bert", "encoder models"},
-             std::pair{hasDecoder
-                           && (plan.parallel.pp.value > 1 || plan.vision.layers.value > 0 || plan.parallel.sp.value
-                               || model.parallelBlock.value || plan.mla.kvLoraRank.value > 0
-                               || plan.moe.experts.value > 0 || isHybrid(plan)),
-                       "an encoder-decoder model of this kind"},
-             std::pair{(plan.parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,
-                       "pipeline parallelism"},
-             std::pair{plan.parallel.pp.value > 1 && plan.parallel.schedule.value != Schedule::GPipe
-                           && plan.parallel.schedule.value != Schedule::OneForwardOneBackward
-                           && plan.parallel.schedule.value != Schedule::Interleaved,
-                       "this pipeline schedule"},
-             std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0, "images of unknown size"},
-             std::pair{plan.vision.layers.value > 0 && projectorOf(plan).kind == Projector::Kind::None,
-                       "an image encoder without a projector"},
-             std::pair{projectorOf(plan).kind == Projector::Kind::Resampler && projectorOf(plan).layers > 1,
-                       "resamplers of several layers"},
-             std::pair{projectorOf(plan).kind == Projector::Kind::Perceiver, "perceivers"},
-             std::pair{encoderStages(plan) > 1 && projectorOf(plan).deepstack > 0,
-                       "features of inner layers from several stages"},
-             std::pair{plan.moe.latent.value > 0, "experts in a narrower space"},
-             std::pair{plan.moe.capacityFactor.value > 0, "experts with a capacity"},
-             std::pair{plan.parallel.tp.value > 1 && !habits.supportsTensorParallel && !habits.splitsTensors,
-                       "tensor parallelism"},
-             std::pair{plan.parallel.vocabTp.isKnown() && plan.parallel.vocabTp.value != plan.parallel.tp.value
-                           && !(habits.spreadsTables && plan.parallel.vocabTp.value == 1),
-                       "a vocabulary split over other ranks than the layers"},
-             std::pair{plan.shard.distOpt.value, "Megatron's distributed optimizer"},
-             std::pair{plan.shard.offloadOptimizerFraction.valueOr(1) < 1, "state that is offloaded in part"},
-             std::pair{plan.shard.offloadActivations.value && isSelective && !recomputesLayers(plan.recompute),
-                       "offloading what a policy stores"},
-             std::pair{plan.shard.offloadActivations.value && offloadsPart(plan.shard), "offloading in part"},
-             std::pair{isSelective && !recomputesLayers(plan.recompute) && (!isTitan || namesModules),
-                       "this selective recomputation"},
-             std::pair{isRecomputed(plan.recompute) && plan.recompute.granularity.value == Granularity::Full
-                           && plan.recompute.method.value != "block" && plan.recompute.numLayers.valueOr(1) > 1,
-                       "recomputing several layers together"},
-             std::pair{plan.precision.fp8Params.value, "fp8 weights"},
-             std::pair{loss == "native" || loss == "te" || loss == "te-inplace", "Megatron's fused loss"},
-             std::pair{freezesParts(plan) && trainsNothing(plan), "a run that trains nothing"},
-             std::pair{freezesParts(plan)
-                           && (hasDecoder || (plan.parallel.pp.value > 1 && plan.parallel.vpp.value > 1)),
-                       "parts of this model frozen by name, layer or share"},
-         }) {
-        if (has) {
-            return notDescribed(habits, what);
-        }
-    }
-    return {};
-}
-
-Result<void> checkKnown(const TrainingPlan& plan)
-{
-    const ModelPlan& model = plan.model;
-    for (const auto& [field, key] : {std::pair{&model.layers, "model.layers"}, std::pair{&model.hidden, "model.hidden"},
-                                     std::pair{&model.heads, "model.heads"}, std::pair{&model.vocab, "model.vocab"},
-                                     std::pair{&plan.batch.seq, "batch.seq"}}) {
-        const bool isPadded = field == &model.vocab && model.paddedVocab.isKnown();
-        if ((!field->isKnown() || field->value < 1) && !isPadded) {
-            return failure(Text{HEADROOM_TR("core", "%1 is not known"), {key}});
-        }
-    }
-    if (auto parts = trainedPartsOf(plan); !parts) {
-        return tl::unexpected(std::move(parts.error()));
-    }
-    for (const Problem& problem : validate(plan)) {
-        if (problem.severity == Severity::Error) {
-            return tl::unexpected(problem);
-        }
-    }
-    return {};
 }
 
 /// Every tensor must stay far below 2^63 bytes.
@@ -358,11 +235,8 @@ const TorchHabits* torchHabits(std::string_view profile)
 
 Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habits)
 {
-    if (auto known = checkKnown(plan); !known) {
-        return tl::unexpected(known.error());
-    }
-    if (auto supported = checkSupported(plan, habits); !supported) {
-        return tl::unexpected(supported.error());
+    if (auto described = checkTorchDescribed(plan, habits); !described) {
+        return tl::unexpected(std::move(described.error()));
     }
     TorchShape shape;
     shape.habits = habits;
@@ -416,7 +290,10 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     if (isRecomputed(plan.recompute)) {
         const bool isSelective = plan.recompute.granularity.value == Granularity::Selective;
         shape.checkpoints = plan.recompute.granularity.value == Granularity::Full || recomputesLayers(plan.recompute);
-        shape.storesSelectively = isSelective && !shape.checkpoints;
+        shape.storesSelectively = isSelective && !shape.checkpoints && followsPolicy(plan, habits);
+        shape.rebuilt = isSelective && !shape.checkpoints && !shape.storesSelectively
+            ? modulesNamed(plan.recompute.modules.value).value_or(0)
+            : std::uint8_t{0};
         shape.storesAttention = shape.storesSelectively && !recomputesAttention(plan.recompute);
         if ((isSelective || plan.recompute.method.value == "block") && plan.recompute.numLayers.isKnown()) {
             shape.recomputedLayers = std::max<std::int64_t>(plan.recompute.numLayers.value, 0);
@@ -437,6 +314,10 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     readEncoder(plan, shape);
     shape.offloadsParameters = plan.shard.offloadParams.value;
     shape.offloadsOptimizer = plan.shard.offloadOptimizer.value || plan.shard.offloadParams.value;
+    // Below stage 3 DeepSpeed has no partial offload; with weights in the host's memory their state is there too.
+    shape.offloadedSubGroups
+        = plan.shard.offloadParams.value ? 1 : std::clamp(plan.shard.offloadOptimizerFraction.valueOr(1.0), 0.0, 1.0);
+    shape.subGroup = static_cast<double>(std::max<std::int64_t>(plan.shard.subGroup.valueOr(1'000'000'000), 1));
     shape.cublasWorkspace = cublasWorkspaceBytes(plan);
     const Trainable trainable = trainableOf(plan);
     // What another stage sent always wants a gradient (torch/distributed/pipelining/stage.py, requires_grad_).

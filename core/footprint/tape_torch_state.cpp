@@ -10,9 +10,8 @@ using enum TensorKind;
 
 namespace {
 
-/// DeepSpeed's defaults, in elements (runtime/zero/config.py).
+/// DeepSpeed's default, in elements (runtime/zero/config.py).
 constexpr std::int64_t defaultBucket = 500'000'000;
-constexpr double subGroup = 1e9;
 /// Smaller tensors keep fp32 states in an 8-bit optimizer (bitsandbytes optim/optimizer.py, min_8bit_size).
 constexpr double smallestEightBit = 4096;
 
@@ -55,6 +54,7 @@ public:
             add(m_tensors.resident, Moments, m_moments / 2);
             add(m_tensors.resident, Moments, m_moments / 2);
         }
+        addSubGroups();
         addBuffers();
         if (m_shape.gathersAgain) {
             add(m_tensors.resident, GlobalBuffer, static_cast<double>(m_shape.streamBytes() * m_shape.sequenceShards));
@@ -171,6 +171,23 @@ private:
         }
     }
 
+    /// Of state that is offloaded in part whole sub-groups stay, each with its gradient in fp32, which PyTorch's AdamW
+    /// reads (stage3.py, subgroup_to_device, initialize_optimizer_states and backup_optimizer).
+    void addSubGroups()
+    {
+        if (m_shape.sharding != TorchSharding::Zero3 || !m_shape.offloadsOptimizer || m_share <= 0) {
+            return;
+        }
+        const double groups = std::ceil(m_share / m_shape.subGroup);
+        const double host = std::floor(m_shape.offloadedSubGroups * groups) * m_shape.subGroup;
+        const double staying = std::max(m_share - host, 0.0);
+        add(m_tensors.resident, Master, m_masters * staying / m_share);
+        add(m_tensors.resident, Moments, m_moments / 2 * staying / m_share);
+        add(m_tensors.resident, Moments, m_moments / 2 * staying / m_share);
+        add(m_tensors.resident, Gradients, staying * 4);
+        add(m_tensors.temporaries, OptimizerTemporary, std::min(staying, m_shape.subGroup) * 4);
+    }
+
     void addBuffers()
     {
         if (m_shape.sharding == TorchSharding::Ddp) {
@@ -197,7 +214,7 @@ private:
             // 16-bit gradient and its fp32 copy.
             const double share = m_share;
             const bool isThird = m_shape.sharding == TorchSharding::Zero3;
-            const double group = isThird ? std::min(share, subGroup) : share;
+            const double group = isThird ? std::min(share, m_shape.subGroup) : share;
             add(m_tensors.temporaries, OptimizerTemporary,
                 group * (isThird ? 4 : static_cast<double>(m_shape.gradient)));
             add(m_tensors.temporaries, OptimizerTemporary, group * 4);

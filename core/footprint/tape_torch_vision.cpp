@@ -117,6 +117,7 @@ TorchShape torchVisionShape(const TorchShape& language, const VisionTower& tower
     shape.parts = {};
     shape.trained = TrainedParts::all;
     shape.storesSelectively = shape.storesAttention = false;
+    shape.rebuilt = 0;
     shape.checkpoints = language.checkpointsVision && isTrained;
     shape.quantises = shape.unpacksWeights = false;
     return shape;

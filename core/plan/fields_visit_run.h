@@ -71,6 +71,7 @@ template <class Group, class Visitor> void visitShard(Group& group, Visitor&& vi
     visit("shard.reduce_bucket", group.reduceBucket);
     visit("shard.offload_optimizer", group.offloadOptimizer);
     visit("shard.offload_optimizer_fraction", group.offloadOptimizerFraction);
+    visit("shard.sub_group", group.subGroup);
     visit("shard.offload_params", group.offloadParams);
     visit("shard.offload_activations", group.offloadActivations);
     visit("shard.offload_activation_layers", group.offloadActivationLayers);

@@ -60,7 +60,8 @@ struct ShardPlan
     Count communicationUnit; ///< elements; Megatron-FSDP gathers half as many ahead. 1e9 when not given
     Count reduceBucket; ///< elements of DeepSpeed's buckets for gradients, all that overlap together
     Flag offloadOptimizer{false};
-    Real offloadOptimizerFraction;
+    Real offloadOptimizerFraction; ///< of ZeRO-3's sub-groups, whole ones, or of Megatron's state
+    Count subGroup; ///< elements of ZeRO-3's sub-groups, which step one after the other; 1e9 when not given
     Flag offloadParams{false}, offloadActivations{false};
     Count offloadActivationLayers; ///< the first so many of a stage; all when not given
     Names offloadActivationModules; ///< whose inputs go, core_attn, attn_norm, …; all when not given

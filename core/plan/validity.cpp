@@ -78,6 +78,7 @@ constexpr auto limits = std::to_array<Limit>({
     {"recompute.num_layers", 0, 100'000},
     {"shard.dist_opt_instances", 1, million},
     {"shard.rank", 0, million},
+    {"shard.sub_group", 1, 1'000'000 * million},
     {"implementation.deferred_wgrads", 0, million},
     {"implementation.cublas_workspace_bytes", 0, 1000 * million},
     {"implementation.max_split_mib", 21, million}, // PyTorch refuses what would leave large blocks of 20 MiB whole

@@ -73,6 +73,18 @@ void TestTorchState::state_data()
     zero.shard.zeroStage = Count(3);
     QTest::newRow("ZeRO-3") << zero << (14 + 2) * p / 8 + bucket << 0.0 << 8 * p / 8;
 
+    // Four sub-groups of at most 1e9 elements, of which two stay with master, moments and gradient in fp32.
+    zero.parallel.dp = Count(2);
+    zero.shard.offloadOptimizer = Flag(true);
+    zero.shard.offloadOptimizerFraction = Real(0.5);
+    const double staying = p / 2 - 2e9;
+    QTest::newRow("ZeRO-3, half of the state offloaded") << zero << 2 * p / 2 + bucket + 16 * staying << 0.0 << 4e9;
+    // One sub-group is offloaded whole or not at all, and half of one is none.
+    zero.shard.subGroup = Count(4'000'000'000);
+    QTest::newRow("ZeRO-3, one sub-group") << zero << 2 * p / 2 + bucket + 16 * p / 2 << 0.0 << 4 * p / 2;
+    zero.shard.offloadOptimizerFraction = Real(1.0);
+    QTest::newRow("ZeRO-3, all state offloaded") << zero << 2 * p / 2 + bucket << 0.0 << 0.0;
+
     // theory.md 2.1 S06: rank 16 on q and v of Llama-2-7B are 8,388,608 weights in fp32.
     TrainingPlan lora = planOf(llama2, "hf-sdpa");
     lora.lora.rank = Count(16);

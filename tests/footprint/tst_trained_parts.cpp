@@ -294,8 +294,8 @@ void TestTrainedParts::refuses_data()
     row("one that explodes", "frozen.patterns=(([a-z._]+)+)+[A-Z]", "takes too long");
     row("no share", "frozen.ratio=1.5", "must be between 0 and 1");
     row("half of the experts", "moe.experts=8 moe.topk=2 frozen.patterns=experts\\.0\\.", "some experts");
-    row("nothing left", "frozen.patterns=.", "trains nothing");
-    row("Megatron's layers", "implementation.profile=megatron-te frozen.trained_layers=2", "frozen by name");
+    row("nothing left", "frozen.patterns=.", "nothing is left to train");
+    row("Megatron's layers", "implementation.profile=megatron-te frozen.trained_layers=2", "none by name");
 }
 
 void TestTrainedParts::refuses()
