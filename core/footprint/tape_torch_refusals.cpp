@@ -117,10 +117,11 @@ Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
     const Schedule schedule = parallel.schedule.value;
     const ShardPlan& shard = plan.shard;
     for (const auto& [has, sentence] : {
-             std::pair{(parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,
-                       HEADROOM_TR("core",
-                                   "%1 has no pipeline: set parallel.pp to 1, or implementation.profile to one "
-                                   "that has (torchtitan, nanotron, internevo, galvatron, megatron-te)")},
+             std::pair{
+                 (parallel.pp.value > 1 || encoderStages(plan) > 0) && !habits.supportsTensorParallel,
+                 HEADROOM_TR("core",
+                             "%1 has no pipeline parallelism: set parallel.pp to 1, or implementation.profile to one "
+                             "that has (torchtitan, nanotron, internevo, galvatron, megatron-te)")},
              std::pair{parallel.pp.value > 1 && schedule != Schedule::GPipe
                            && schedule != Schedule::OneForwardOneBackward && schedule != Schedule::Interleaved,
                        HEADROOM_TR("core",

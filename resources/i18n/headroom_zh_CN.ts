@@ -4087,6 +4087,130 @@ Headroom 查找写明阶段、步数
         <source>%1 were asked for on top of %2 in tensors: the device is full. The %3 that the allocator holds besides are in pieces too small.</source>
         <translation>申请 %1，而张量已占 %2：设备已满。分配器另外持有的 %3 都是过小的碎块。</translation>
     </message>
+    <message>
+        <source>ZeRO&apos;s stage 1 is Megatron&apos;s distributed optimizer: set shard.dist_opt in place of shard.zero_stage</source>
+        <translation>ZeRO 第 1 级在 Megatron 中就是分布式优化器：请设置 shard.dist_opt 来代替 shard.zero_stage</translation>
+    </message>
+    <message>
+        <source>Megatron shards gradients and weights by its FSDP: set shard.fsdp in place of shard.zero_stage</source>
+        <translation>Megatron 通过 FSDP 切分梯度和权重：请设置 shard.fsdp 来代替 shard.zero_stage</translation>
+    </message>
+    <message>
+        <source>Megatron&apos;s FSDP is described for Transformer Engine&apos;s layers: set implementation.profile to megatron-te</source>
+        <translation>Megatron 的 FSDP 只支持 Transformer Engine 的层：请把 implementation.profile 设为 megatron-te</translation>
+    </message>
+    <message>
+        <source>Megatron keeps its weights on the GPU: leave shard.offload_params out</source>
+        <translation>Megatron 的权重保留在 GPU 上：请去掉 shard.offload_params</translation>
+    </message>
+    <message>
+        <source>Megatron has no Adafactor: set optimizer.name to adam, sgd or muon</source>
+        <translation>Megatron 没有 Adafactor：请把 optimizer.name 设为 adam、sgd 或 muon</translation>
+    </message>
+    <message>
+        <source>Megatron&apos;s tapes freeze whole parts (frozen.llm, frozen.vision, frozen.projector), none by name, layer or share</source>
+        <translation>Megatron 的分步模型只冻结整个部分（frozen.llm、frozen.vision、frozen.projector），不支持按名称、层或比例冻结</translation>
+    </message>
+    <message>
+        <source>LoRA under Megatron is described for Transformer Engine&apos;s layers (megatron-te) in 16 or 32 bits, without multi-token prediction, split backward passes and adapters of the embedding</source>
+        <translation>Megatron 下的 LoRA 只支持 Transformer Engine 的层（megatron-te），16 或 32 位，不含多 token 预测、拆分的反向和词嵌入的适配器</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes no encoder models; megatron-te does (implementation.profile)</source>
+        <translation>实现方案 %1 不支持仅编码器模型；megatron-te 支持（implementation.profile）</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes encoder-decoder models without pipelines, sequence parallelism, images, experts, latent attention, parallel blocks and hybrid layers</source>
+        <translation>实现方案 %1 只支持不带流水线、序列并行、图像、专家、潜在注意力、并行块和混合层的编码器-解码器模型</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe images of unknown size: give vision.tokens_per_image</source>
+        <translation>实现方案 %1 不支持大小未知的图像：请给出 vision.tokens_per_image</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe an image encoder without a projector: give projector.type</source>
+        <translation>实现方案 %1 不支持没有投影层的图像编码器：请给出 projector.type</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe resamplers of several layers</source>
+        <translation>实现方案 %1 尚不支持多层的重采样器</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe perceivers</source>
+        <translation>实现方案 %1 尚不支持 perceiver</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe features of inner layers from several stages: set parallel.encoder_pp to 1</source>
+        <translation>实现方案 %1 不支持来自多个流水线级的内层特征：请把 parallel.encoder_pp 设为 1</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe experts in a narrower space</source>
+        <translation>实现方案 %1 尚不支持低维空间中的专家</translation>
+    </message>
+    <message>
+        <source>the experts of %1 have no capacity that drops tokens: unset moe.capacity_factor</source>
+        <translation>%1 的专家没有会丢弃 token 的容量：请去掉 moe.capacity_factor</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes parts frozen by name, layer or share in decoders whose stages have one chunk each</source>
+        <translation>实现方案 %1 只在每级一个分块的解码器中支持按名称、层或比例冻结</translation>
+    </message>
+    <message>
+        <source>nothing is left to train: see frozen.patterns, frozen.trained, frozen.trained_layers and frozen.ratio</source>
+        <translation>没有剩下可训练的部分：请检查 frozen.patterns、frozen.trained、frozen.trained_layers 和 frozen.ratio</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes 1f1b, gpipe and interleaved pipelines, not this schedule: set parallel.schedule to one of them</source>
+        <translation>实现方案 %1 支持 1f1b、gpipe 和交错流水线，不支持这种调度：请把 parallel.schedule 设为其中之一</translation>
+    </message>
+    <message>
+        <source>%1 does not split tensors: set parallel.tp to 1 and shard the weights (shard.fsdp, shard.zero_stage)</source>
+        <translation>%1 不切分张量：请把 parallel.tp 设为 1，改为切分权重（shard.fsdp、shard.zero_stage）</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe a vocabulary split over other ranks than the layers: leave parallel.vocab_tp out</source>
+        <translation>实现方案 %1 不支持词表与各层按不同 rank 切分：请去掉 parallel.vocab_tp</translation>
+    </message>
+    <message>
+        <source>shard.dist_opt is Megatron&apos;s optimizer, which %1 does not have: set shard.zero_stage or shard.fsdp</source>
+        <translation>shard.dist_opt 是 Megatron 的优化器，%1 没有：请设置 shard.zero_stage 或 shard.fsdp</translation>
+    </message>
+    <message>
+        <source>under %1 only DeepSpeed&apos;s stage 3 offloads a part of the state: set shard.zero_stage to 3, or leave shard.offload_optimizer_fraction out</source>
+        <translation>在 %1 下只有 DeepSpeed 的第 3 级能卸载部分状态：请把 shard.zero_stage 设为 3，或去掉 shard.offload_optimizer_fraction</translation>
+    </message>
+    <message>
+        <source>%1 offloads all that the blocks save: leave shard.offload_activation_layers, …_modules and …_fraction out</source>
+        <translation>%1 会卸载各块保存的全部内容：请去掉 shard.offload_activation_layers、…_modules 和 …_fraction</translation>
+    </message>
+    <message>
+        <source>%1 keeps weights in 16 or 32 bits: leave precision.fp8_params out</source>
+        <translation>%1 以 16 或 32 位保存权重：请去掉 precision.fp8_params</translation>
+    </message>
+    <message>
+        <source>%1 offloads what blocks save or recomputes some of it, not both: leave shard.offload_activations or the selective recompute out</source>
+        <translation>%1 要么卸载各块保存的内容，要么重计算其中一部分，不能同时进行：请去掉 shard.offload_activations 或选择性重计算</translation>
+    </message>
+    <message>
+        <source>%1 has no policy for selective recompute: name recompute.modules, or give recompute.num_layers or recompute.fraction</source>
+        <translation>%1 没有选择性重计算的策略：请写明 recompute.modules，或给出 recompute.num_layers 或 recompute.fraction</translation>
+    </message>
+    <message>
+        <source>the profile %1 recomputes core_attn, self_attn, mlp, norm, moe, mlp_act and moe_act; recompute.modules names something else</source>
+        <translation>实现方案 %1 可重计算 core_attn、self_attn、mlp、norm、moe、mlp_act 和 moe_act；recompute.modules 写了别的名称</translation>
+    </message>
+    <message>
+        <source>%1 recomputes layer by layer, not several together: leave recompute.num_layers out, or set recompute.method to block for so many layers</source>
+        <translation>%1 逐层重计算，不会多层一起：请去掉 recompute.num_layers，或把 recompute.method 设为 block 以重计算这么多层</translation>
+    </message>
+    <message>
+        <source>this loss is Megatron&apos;s: %1 has none, liger, chunked and 16bit (implementation.fused_loss)</source>
+        <translation>这是 Megatron 的损失实现：%1 可用 none、liger、chunked 和 16bit（implementation.fused_loss）</translation>
+    </message>
+    <message>
+        <source>%1 has no pipeline parallelism: set parallel.pp to 1, or implementation.profile to one that has (torchtitan, nanotron, internevo, galvatron, megatron-te)</source>
+        <translation>%1 没有流水线并行：请把 parallel.pp 设为 1，或把 implementation.profile 设为有流水线的方案（torchtitan、nanotron、internevo、galvatron、megatron-te）</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>
