@@ -153,17 +153,25 @@ Result<void> applyCalibration(const PlanOptions& options, const std::vector<Run>
     return options.calibration.empty() ? Result<void>{} : useCalibration(options.calibration, inputs);
 }
 
-/// A log in the place of a config: the plan of its arguments, where it lists some that are understood, and of what it
-/// says of the launch. Null where there is nothing of the kind in it.
-std::optional<TrainingPlan> planOfLog(const std::string& path, const Knowledge& knowledge)
+/// A log in the place of a config: the plan of its arguments, and of what it says of the launch. Null where the file is
+/// no log.
+Result<std::optional<TrainingPlan>> planOfLog(const std::string& path, bool hasModel, const Knowledge& knowledge)
 {
+    if (std::filesystem::is_directory(path)) {
+        return std::nullopt;
+    }
     const auto run = readLogs({path});
     if (!run || (run->isEmpty() && run->facts.empty())) {
         return std::nullopt;
     }
-    TrainingPlan plan = planOfArguments(*run, knowledge.formats, knowledge.catalog).value_or(TrainingPlan{});
-    completeFromLog(plan, *run, knowledge.catalog);
-    return plan;
+    auto plan = planOfArguments(*run, knowledge.formats, knowledge.catalog);
+    if (!plan && !hasModel) {
+        return failure(
+            Text{HEADROOM_TR("core", "the log lists no arguments that describe a model; give one with --model")}, path);
+    }
+    TrainingPlan planned = std::move(plan).value_or(TrainingPlan{});
+    completeFromLog(planned, *run, knowledge.catalog);
+    return planned;
 }
 
 void noteAssumed(const std::vector<std::string_view>& fields, Inputs& inputs)
@@ -284,10 +292,11 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
     for (const std::string& path : options.configs) {
         auto config = openConfig(path, knowledge.formats, knowledge.catalog);
         if (!config) {
-            logged = planOfLog(path, knowledge);
-            if (!logged) {
-                return tl::unexpected(config.error());
+            auto log = planOfLog(path, !options.model.empty() || options.configs.size() > 1, knowledge);
+            if (!log || !*log) {
+                return tl::unexpected(log ? config.error() : log.error());
             }
+            logged = std::move(*log);
             continue;
         }
         inputs.problems.insert(inputs.problems.end(), config->problems.begin(), config->problems.end());

@@ -80,7 +80,7 @@ void TestEngines::fallsBack_data()
     QTest::newRow("latent attention without head sizes") << llama7b + "mla.kv_lora_rank=512" << QByteArray("mla.v_dim");
     QTest::newRow("exchange without its group")
         << llama7b + "parallel.cp=4 parallel.cp_comm=a2a+p2p" << QByteArray("parallel.cp_inner");
-    QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("sharded");
+    QTest::newRow("ZeRO-3") << llama7b + "shard.zero_stage=3 parallel.dp=8" << QByteArray("set shard.fsdp");
     QTest::newRow("endless accumulation")
         << llama7b + "parallel.pp=4 parallel.schedule=gpipe batch.accum=100000000" << QByteArray("too many to walk");
     QTest::newRow("endless pipeline") << llama7b + "model.layers=5000 parallel.pp=5000 batch.accum=1000000"

@@ -245,7 +245,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders} << ofManySmall;
         QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders} << ofManySmall;
     }
-    QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines} << usual;
+    QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines} << ofManySmall;
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron} << usual;
         QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;
@@ -316,7 +316,10 @@ void TestSweep::agrees()
             hold("steady", instant.steadyAllocated, replayed.steadyAllocated, rounding);
             hold("first step", instant.firstStepPeakAllocated, first.peakAllocated, first.peakRounding);
             for (std::size_t phase = 0; phase < replayed.phases.size(); ++phase) {
-                hold("phase", instant.phases[phase], replayed.phases[phase], rounding);
+                // Rests are counted at the peak and between steps; a lower phase may have as many of its own.
+                const auto usualRest = static_cast<double>(replayed.phases[phase].value) * usualRounding;
+                hold("phase", instant.phases[phase], replayed.phases[phase],
+                     std::max(rounding, Bytes{static_cast<std::int64_t>(usualRest)}));
             }
         }
     }

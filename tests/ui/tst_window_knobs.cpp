@@ -42,10 +42,11 @@ private slots:
     void pipelineNeverChangesTheGlobalBatch();
 };
 
-/// Before there is a config: a model of the list, and the knobs that an estimate waits for.
+/// Before there is a config: a model of the list, with a batch that is said to be assumed.
 void WindowKnobsTest::startsFromAModel()
 {
     QVERIFY(m_fixture->show());
+    const QSignalSpy notes(&workspace(), &Workspace::messageRaised);
     auto* button = m_fixture->window().findChild<QPushButton*>(QStringLiteral("startModelButton"));
     QVERIFY(button != nullptr);
     QTimer::singleShot(0, this, [] {
@@ -57,16 +58,19 @@ void WindowKnobsTest::startsFromAModel()
     button->click();
     QVERIFY(!m_fixture->window().showsStartPage());
     QCOMPARE(workspace().plan().model.name.value, std::string("llama-3-8b"));
-    QVERIFY(workspace().footprint() == nullptr);
-    QVERIFY(m_fixture->window().verdictBar().text().contains(QStringLiteral("Micro-batch size, Sequence length")));
-    QVERIFY(workspace().openPaths().isEmpty());
-    workspace().turnKnob(Knob::MicroBatch, 1);
-    workspace().turnKnob(Knob::SequenceLength, 4096);
     QTRY_VERIFY(workspace().footprint() != nullptr);
+    QCOMPARE(workspace().plan().batch.micro.origin.kind, OriginKind::Default);
+    QCOMPARE(workspace().plan().batch.seq.value, std::int64_t{4096});
+    QCOMPARE(notes.count(), 1);
+    const QString note = notes.front().at(1).toString();
+    QVERIFY2(note.contains(QStringLiteral("micro-batch 1 and ")) && note.contains(QStringLiteral("assumed")),
+             qPrintable(note));
+    QVERIFY(workspace().openPaths().isEmpty());
+    workspace().turnKnob(Knob::MicroBatch, 2);
     QCOMPARE(workspace().footprint()->stages[0].parameters, std::int64_t{8'030'261'248});
     QCOMPARE(commandsOf(workspace()).front(),
              std::string("headroom-cli estimate --model llama-3-8b "
-                         "--set batch.micro=1 --set batch.seq=4096"));
+                         "--set batch.micro=2"));
     m_fixture->window().actions()[Command::Undo]->trigger();
     m_fixture->window().actions()[Command::Close]->trigger();
     QVERIFY(m_fixture->window().showsStartPage());
@@ -198,14 +202,14 @@ void WindowKnobsTest::typedValueIsRefusedWithItsReason()
     QVERIFY(!turned->message().contains(reason));
 }
 
-/// A model's own file says nothing about the batch: the window asks for it by the names on its knobs.
+/// A config that leaves the batch open: the window asks for it by the names on its knobs.
 void WindowKnobsTest::asksForWhatIsMissing()
 {
     QVERIFY(m_fixture->show());
-    m_fixture->window().files().openPaths({m_fixture->write(
-        QStringLiteral("config.json"),
-        R"({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 4,
-            "num_attention_heads": 16, "vocab_size": 32000, "hidden_act": "silu"})")});
+    m_fixture->window().files().openPaths(
+        {m_fixture->write(QStringLiteral("open.yaml"),
+                          "model: {num_layers: 4, hidden_size: 1024, num_heads: 16, vocab_size: 32000}\nparallel: "
+                          "{tensor_parallel_size: 2}\n")});
     QTRY_VERIFY(!workspace().isEmpty());
     QCOMPARE(workspace().verdict().sentence,
              QStringLiteral("No estimate: set Micro-batch size, Sequence length on the left"));
