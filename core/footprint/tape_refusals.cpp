@@ -161,6 +161,8 @@ Result<void> checkDescribed(const TrainingPlan& plan)
                     "explicit layouts under this pipeline schedule"},
           std::pair{plan.shard.fsdp.value && optimizer == OptimizerKind::Muon, "the Muon optimizer under FSDP"},
           std::pair{plan.shard.fsdp.value && plan.precision.fp8Params.value, "8-bit parameters under FSDP"},
+          std::pair{plan.shard.fsdp.value && plan.lora.rank.value > 0 && plan.moe.experts.value > 0,
+                    "adapters on experts under FSDP"},
           std::pair{plan.shard.fsdp.value && (model.family.value == "t5" || model.decoderLayers.isKnown()),
                     "encoder-decoder models under FSDP"}}) {
         if (has) {

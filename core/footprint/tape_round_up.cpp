@@ -92,7 +92,7 @@ void roundUpState(const ModelProgram& program, const StageProgram& stage, StageS
     state.moments += sum(momentTensors(program, stage), 1);
     const std::int64_t reference = sum(referenceTensors(program, stage), shape.element);
     state.reference += reference;
-    state.parameters += reference + sum(parameterTensors(program, stage, true), shape.element);
+    state.parameters += reference + sum(frozenStorages(program, stage), 1);
 }
 
 } // namespace headroom

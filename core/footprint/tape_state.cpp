@@ -84,9 +84,15 @@ std::int64_t onGpu(const RankShape& shape, std::int64_t elements)
                                      : static_cast<std::int64_t>(static_cast<double>(elements) * shape.optimizerOnGpu);
 }
 
-/// Frozen tensors cost their storage and nothing else; they are in no buffer (theory.md 2.5).
+/// Frozen tensors cost their storage and nothing else; they are in no buffer of gradients (theory.md 2.5).
 void addFrozen(const ModelProgram& program, const StageProgram& stage, StageState& bytes)
 {
+    if (program.shape.shardsParameters && !program.shape.hasReference) {
+        for (const std::int64_t buffer : frozenStorages(program, stage)) {
+            bytes.parameters += blockOf(program, buffer);
+        }
+        return;
+    }
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
         const auto sum = [&](const std::vector<std::int64_t>& tensors) {
             std::int64_t all = 0;
@@ -228,6 +234,31 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
         roundUpState(program, stage, bytes);
     }
     return bytes;
+}
+
+std::vector<std::int64_t> frozenStorages(const ModelProgram& program, const StageProgram& stage)
+{
+    const RankShape& shape = program.shape;
+    std::vector<std::int64_t> sizes = parameterTensors(program, stage, true);
+    for (std::int64_t& size : sizes) {
+        size *= shape.element;
+    }
+    if (!shape.shardsParameters) {
+        return sizes;
+    }
+    std::int64_t experts = 0;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        experts += piece.isFrozen
+            ? count * std::accumulate(piece.expertParameters.begin(), piece.expertParameters.end(), std::int64_t{0})
+            : 0;
+    });
+    experts *= shape.element;
+    const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    sizes = {(all - experts) / shardsOf(shape, ParameterGroup::Dense)};
+    if (experts > 0) {
+        sizes.push_back(experts / shardsOf(shape, ParameterGroup::Experts));
+    }
+    return all > 0 ? sizes : std::vector<std::int64_t>{};
 }
 
 std::vector<std::int64_t> momentTensors(const ModelProgram& program, const StageProgram& stage)

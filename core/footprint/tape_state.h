@@ -31,6 +31,9 @@ struct StageState
 /// of a distributed optimizer, or those it is dealt.
 [[nodiscard]] std::vector<std::int64_t>
 optimizerTensors(const RankShape& shape, const std::vector<std::int64_t>& parameters, ParameterGroup group);
+/// Bytes of what frozen parameters lie in on this rank: of each tensor, or under Megatron's FSDP its share of all of
+/// them (megatron_fsdp/param_and_grad_buffer.py makes a buffer of weights for every group, trained or not).
+[[nodiscard]] std::vector<std::int64_t> frozenStorages(const ModelProgram& program, const StageProgram& stage);
 /// Bytes of each tensor of the optimizer's moments on this rank.
 [[nodiscard]] std::vector<std::int64_t> momentTensors(const ModelProgram& program, const StageProgram& stage);
 /// What orthogonalising the largest matrix of the stage allocates: X, X·Xᵀ, its polynomial and the next X, in fp32

@@ -12,12 +12,20 @@ namespace {
 
 enum UnitKey : std::uint64_t { UnitsKey = 0x7001, FirstRootKey = 0x7100, FirstGradientKey = 0x7200 };
 
+std::int64_t sumOf(const std::vector<std::int64_t>& tensors)
+{
+    return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+}
+
+/// Of the parameters that belong to the piece whether it is frozen or not.
+std::int64_t ownElements(const Piece& piece)
+{
+    return sumOf(piece.parameters) + sumOf(piece.expertParameters);
+}
+
 std::int64_t elementsOf(const Piece& piece)
 {
-    const auto sum = [](const std::vector<std::int64_t>& tensors) {
-        return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
-    };
-    return sum(piece.parameters) + sum(piece.expertParameters);
+    return ownElements(piece) + sumOf(piece.frozenParameters);
 }
 
 /// The storage is there from the first event on, until the step.
@@ -90,10 +98,11 @@ void gatherUnits(const std::vector<std::uint16_t>& layerPieces, ModelProgram& pr
             ensureFirst(program, isLayer ? UnitsKey : FirstRootKey + i, GatheredParameters,
                         isLayer ? gathered * shape.element : bytes, tape.forward, tape.forwardNeeds);
         }
-        if (!isLayer && !piece.isFrozen && !tape.backward.empty()) {
-            ensureFirst(program, FirstGradientKey + i, WeightGradient, bytes, tape.backward, tape.backwardNeeds);
+        if (!isLayer && !piece.isFrozen && ownElements(piece) > 0 && !tape.backward.empty()) {
+            const std::int64_t gradient = ownElements(piece) * shape.element;
+            ensureFirst(program, FirstGradientKey + i, WeightGradient, gradient, tape.backward, tape.backwardNeeds);
             if (!tape.inputBackward.empty()) {
-                ensureFirst(program, FirstGradientKey + i, WeightGradient, bytes, tape.inputBackward,
+                ensureFirst(program, FirstGradientKey + i, WeightGradient, gradient, tape.inputBackward,
                             tape.inputBackwardNeeds);
             }
         }

@@ -25,8 +25,8 @@ void ReplayReader::construct()
 void ReplayReader::constructMegatron()
 {
     const RankShape& shape = m_program.shape;
-    for (const std::int64_t elements : parameterTensors(m_program, m_stage, true)) {
-        static_cast<void>(allocate(TensorKind::Parameters, elements * shape.element));
+    for (const std::int64_t bytes : frozenStorages(m_program, m_stage)) {
+        static_cast<void>(allocate(TensorKind::Parameters, bytes));
     }
     for (const std::int64_t copy : fp8WeightCopies(m_program, m_stage)) {
         static_cast<void>(allocate(TensorKind::Parameters, copy));

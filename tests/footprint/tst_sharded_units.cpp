@@ -19,6 +19,7 @@ private slots:
     void shardsByStrategy_data();
     void shardsByStrategy();
     void expertsByTheirOwnReplicas();
+    void shardsFrozenWeights();
     void gathersRoots();
     void gathersUnitsOfAHybrid_data();
     void gathersUnitsOfAHybrid();
@@ -75,6 +76,23 @@ void TestShardedUnits::expertsByTheirOwnReplicas()
     const qint64 experts = 4 * 4 * 2 * hidden * 4096; // of this rank
     const qint64 dense = all - 4 * 2 * hidden * 4096 + 4 * 8 * hidden; // with routers, without the MLP
     QCOMPARE(qint64{state.parameters}, 2 * dense / 8 + 2 * experts / 4);
+}
+
+/// Adapters of rank 8 on all of a layer's matrices; the weights below them are shared out and gathered like trained
+/// ones.
+void TestShardedUnits::shardsFrozenWeights()
+{
+    const ModelProgram program = programOf(planOf(base + "lora.rank=8"));
+    const StageState state = stageState(program, program.stages.front());
+    // q, k and v in one product, the output, and the two of the MLP: rank times width in and out.
+    constexpr qint64 rank = 8, adapters = 4 * rank * ((1 + 3) + (1 + 1) + (1 + 4) + (4 + 1)) * hidden;
+    QCOMPARE(qint64{state.parameters}, 2 * all / 4 + 2 * adapters / 4);
+    QCOMPARE(qint64{state.gradients}, 4 * adapters / 4);
+    // All four layers are less than half a communication unit.
+    const auto& storages = program.persistents.all;
+    QVERIFY(std::any_of(storages.begin(), storages.end(), [](const PersistentStorages::Storage& storage) {
+        return storage.kind == TensorKind::GatheredParameters && storage.bytes == 2 * (4 * layer + adapters);
+    }));
 }
 
 void TestShardedUnits::gathersRoots()

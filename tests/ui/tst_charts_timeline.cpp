@@ -72,6 +72,7 @@ private slots:
     void cursorReadsTheSpan();
     void keysMoveTheCursor();
     void capacityIsDrawnWhereItFits();
+    void capacityLabelLeavesThePeakAlone();
     void oldDrawingStaysWhileBusy();
     void saysWhyThereIsNone();
     void exportsAndValues();
@@ -178,6 +179,25 @@ void TestChartsTimeline::capacityIsDrawnWhereItFits()
     shown.chart.setCapacity(gib(141));
     QVERIFY(!shown.plot->showsCapacity());
     QVERIFY(shown.bytes()->range().upper < 60);
+}
+
+/// The peak is at a third of the step: a wide chart has room for the label behind it, a narrow one has not.
+void TestChartsTimeline::capacityLabelLeavesThePeakAlone()
+{
+    Shown shown;
+    shown.chart.setTimeline(0, twoMicroBatches());
+    shown.chart.setCapacity(gib(45), QStringLiteral("a card of a long name 45.0 GiB"));
+    const auto isShownAt = [&shown](int width) {
+        shown.chart.resize(width, 420);
+        shown.chart.grab(); // lays it out
+        shown.plot->replot();
+        return shown.plot->showsCapacityLabel();
+    };
+    QVERIFY(isShownAt(900));
+    QVERIFY(!isShownAt(260));
+    QVERIFY(isShownAt(900));
+    shown.chart.setCapacity(gib(70), QStringLiteral("a card of a long name 70.0 GiB"));
+    QVERIFY(isShownAt(260)); // nothing reaches it
 }
 
 void TestChartsTimeline::oldDrawingStaysWhileBusy()

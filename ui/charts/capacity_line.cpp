@@ -6,6 +6,7 @@
 #include "theme/theme.h"
 
 #include <QCoreApplication>
+#include <QFontMetricsF>
 
 namespace headroom {
 
@@ -60,6 +61,12 @@ void CapacityLine::setLabelVisible(bool visible)
 {
     m_isLabelVisible = visible;
     setVisible(m_isVisible);
+}
+
+double CapacityLine::labelWidth() const
+{
+    const QMargins padding = m_label->padding();
+    return QFontMetricsF(m_label->font()).horizontalAdvance(m_label->text()) + padding.left() + padding.right();
 }
 
 void CapacityLine::applyTheme(const Theme& theme)

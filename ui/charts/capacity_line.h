@@ -30,6 +30,9 @@ public:
     void setLabelVisible(bool visible);
     void applyTheme(const Theme& theme);
     [[nodiscard]] std::optional<Bytes> capacity() const { return m_capacity; }
+    /// In pixels, from the right end.
+    [[nodiscard]] double labelWidth() const;
+    [[nodiscard]] bool showsLabel() const { return m_isLabelVisible; }
 
 private:
     PlotCanvas& m_plot;

@@ -115,6 +115,7 @@ void StageMarks::drawTotals(QCPPainter& painter) const
         if (std::any_of(written.begin(), written.end(), touches))
             continue;
         written.push_back(box);
+        painter.fillRect(box, theme.window); // the line of the capacity may run through it
         painter.setPen(isOver(stage) ? theme.error.text : theme.text);
         painter.drawText(box, Qt::AlignCenter, text);
     }

@@ -40,6 +40,7 @@ TimelinePlot::TimelinePlot(ViewState& range, QWidget* parent)
         workAxis()->setRange(shown.first, shown.last);
         scheduleReplot();
     });
+    connect(this, &QCustomPlot::afterLayout, this, &TimelinePlot::fitCapacityLabel);
     connect(&m_gestures, &RangeGestures::hovered, this, &TimelinePlot::hover);
     connect(&m_gestures, &RangeGestures::left, this, [this] {
         setCursorSpan({});
@@ -130,6 +131,19 @@ void TimelinePlot::fitValues()
     const double upper = most.value > 0 ? most.gib() * 1.08 : 1;
     bytesAxis()->setRange(0, upper);
     m_unit->setText(QString::fromUtf16(BytesTicker::unitFor(upper).name));
+}
+
+/// Above the line it would hide what runs over, which is the point of the chart.
+void TimelinePlot::fitCapacityLabel()
+{
+    bool isFree = true;
+    if (const auto capacity = m_capacityLine.capacity(); capacity && m_timeline) {
+        const double left = axisRect()->right() - m_capacityLine.labelWidth();
+        isFree = std::none_of(m_timeline->spans.begin(), m_timeline->spans.end(), [&](const StepTimeline::Span& span) {
+            return span.allocated() > *capacity && workAxis()->coordToPixel(span.end) > left;
+        });
+    }
+    m_capacityLine.setLabelVisible(isFree);
 }
 
 void TimelinePlot::hover(QPointF pixel)

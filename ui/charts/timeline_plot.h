@@ -36,6 +36,7 @@ public:
     [[nodiscard]] std::optional<std::size_t> cursorSpan() const { return m_cursor; }
     [[nodiscard]] const ReadoutItem* readout() const { return m_readout; }
     [[nodiscard]] bool showsCapacity() const { return m_showsCapacity; }
+    [[nodiscard]] bool showsCapacityLabel() const { return m_showsCapacity && m_capacityLine.showsLabel(); }
     /// "backward of micro-batch 3, chunk 1 of 2".
     [[nodiscard]] QString passText(const StepTimeline::Pass& pass) const;
 
@@ -47,6 +48,7 @@ protected:
 
 private:
     void fitValues();
+    void fitCapacityLabel();
     void hover(QPointF pixel);
     void showCursor();
     [[nodiscard]] std::vector<ReadoutItem::Row> rowsOf(const StepTimeline::Span& span) const;
