@@ -239,6 +239,12 @@ bool PythonReader::readCall(const std::string& path, int depth, std::size_t end)
     return true;
 }
 
+/// Over the comma behind a value that began at `before`, and over something in any case.
+void PythonReader::passValue(std::size_t before, std::string_view close)
+{
+    m_at = std::max(m_at + (isSign(",") ? 1 : 0), before + (isSign(close) ? 0 : 1));
+}
+
 /// name=value, … up to the closing bracket; what stands first without a name is item 0.
 void PythonReader::readArguments(const std::string& path, int depth)
 {
@@ -260,7 +266,7 @@ void PythonReader::readArguments(const std::string& path, int depth)
             m_at = endOfValue();
         }
         container.hasComma = isSign(",");
-        m_at = std::max(m_at + (isSign(",") ? 1 : 0), before + (isSign(")") ? 0 : 1));
+        passValue(before, ")");
     }
     container.end = token().begin;
     m_syntax->containers.push_back(container);
@@ -291,7 +297,7 @@ void PythonReader::readDisplay(const std::string& path, int depth)
             m_at = endOfValue();
         }
         container.hasComma = isSign(",");
-        m_at = std::max(m_at + (isSign(",") ? 1 : 0), before + (isSign(close) ? 0 : 1));
+        passValue(before, close);
     }
     container.end = token().begin;
     if (container.isDict) {

@@ -61,6 +61,7 @@ private:
     void readExpression(const std::string& path, std::size_t end);
     void addUnknown(const std::string& path, std::size_t begin, std::size_t end);
     [[nodiscard]] std::size_t endOfValue() const;
+    void passValue(std::size_t before, std::string_view close);
     [[nodiscard]] std::optional<FlagValue> simpleValue(std::size_t begin, std::size_t end) const;
     [[nodiscard]] std::optional<FlagValue> arithmetic(std::size_t begin, std::size_t end) const;
     void add(FlagValue value);

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_writer.h"
 
+#include "footprint/block_size.h"
+
 #include <algorithm>
 
 namespace headroom {
-
-namespace {
-
-/// The allocator's unit (theory.md 6.3), so that both readers count the same bytes.
-std::int64_t rounded(std::int64_t bytes)
-{
-    return std::max<std::int64_t>(512, (bytes + 511) & ~std::int64_t{511});
-}
-
-} // namespace
 
 void Tape::clear()
 {
@@ -88,7 +80,7 @@ TapeWriter::TapeWriter(Tape& tape, PersistentStorages& persistents)
 
 Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream)
 {
-    const Tape::Event event{rounded(bytes), Tape::Op::Allocate, kind, slot, stream};
+    const Tape::Event event{blockSize(bytes), Tape::Op::Allocate, kind, slot, stream};
     store(event);
     m_events->push_back(event);
     return slot;
@@ -98,12 +90,12 @@ void TapeWriter::accumulate(TensorKind kind, std::int64_t bytes, int shared, std
 {
     const auto slot = shared < 0 ? m_tape.gradients++
                                  : static_cast<Tape::Slot>(Tape::sharedGradient + static_cast<unsigned>(shared));
-    m_events->push_back({rounded(bytes), Tape::Op::Accumulate, kind, slot, stream});
+    m_events->push_back({blockSize(bytes), Tape::Op::Accumulate, kind, slot, stream});
 }
 
 void TapeWriter::declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
 {
-    store({rounded(bytes), Tape::Op::Allocate, kind, slot});
+    store({blockSize(bytes), Tape::Op::Allocate, kind, slot});
 }
 
 void TapeWriter::store(const Tape::Event& event)
@@ -127,7 +119,7 @@ void TapeWriter::add(Tape::Op op, Tape::Slot slot)
 
 void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)
 {
-    const Tape::Event event{rounded(bytes), op, kind, m_persistents.find(key, kind, rounded(bytes), endsWithStep)};
+    const Tape::Event event{blockSize(bytes), op, kind, m_persistents.find(key, kind, blockSize(bytes), endsWithStep)};
     m_events->push_back(event);
     auto& needs = m_events == &m_tape.weights ? m_tape.weightNeeds
         : isBackward()                        ? m_tape.backwardNeeds

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_count.h"
 
+#include "footprint/block_size.h"
 #include "footprint/tape_state.h"
 #include "footprint/tape_walk.h"
 #include "footprint/working.h"
@@ -122,7 +123,7 @@ public:
 
     Handle allocate(TensorKind kind, std::int64_t bytes)
     {
-        const std::int64_t size = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+        const std::int64_t size = blockSize(bytes);
         change(kind, size);
         return {size, kind};
     }

@@ -6,6 +6,7 @@
 #include "footprint/tape_gpt_pipeline.h"
 
 #include "footprint/architecture.h"
+#include "footprint/block_size.h"
 #include "footprint/schedule.h"
 #include "footprint/tape_gpt_modules.h"
 #include "footprint/tape_graph.h"
@@ -227,8 +228,7 @@ private:
         }
         if (!chunk.sends || !chunk.receives) {
             for (int i = 0; i < 2; ++i) { // tokens, labels
-                chunk.loaded.push_back(
-                    {(m_shape.tokens() * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, Batch, 0});
+                chunk.loaded.push_back({blockSize(m_shape.tokens() * 8), Tape::Op::Allocate, Batch, 0});
             }
         }
         stage.tensors = gptPipelineState(m_plan, m_isPlain, m_program, stage);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/block_size.h"
 #include "footprint/tape_gpt_pipeline.h"
 #include "footprint/tape_state.h"
 
@@ -27,8 +28,7 @@ StageTensors gptPipelineState(const TrainingPlan& plan, bool isPlain, const Mode
     const RankShape& c = program.shape;
     StageTensors tensors;
     const auto add = [](std::vector<Tape::Event>& events, TensorKind kind, std::int64_t bytes) {
-        events.push_back(
-            {std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512), Tape::Op::Allocate, kind, 0});
+        events.push_back({blockSize(bytes), Tape::Op::Allocate, kind, 0});
     };
     const std::int64_t zero = plan.shard.zeroStage.value;
     const bool isSharded = c.optimizerShards > 1 || zero > 0;

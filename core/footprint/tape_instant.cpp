@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_instant.h"
 
+#include "footprint/block_size.h"
 #include "footprint/graph_inputs.h"
 #include "footprint/instant_peak.h"
 #include "footprint/schedule.h"
@@ -120,7 +121,7 @@ public:
 
     Handle allocate(TensorKind kind, std::int64_t bytes)
     {
-        const std::int64_t rounded = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+        const std::int64_t rounded = blockSize(bytes);
         m_now += rounded;
         walked(kind) += rounded;
         auto& peak = m_phasePeaks[static_cast<std::size_t>(m_phase)];
@@ -216,10 +217,7 @@ public:
 private:
     static constexpr std::size_t noChunk = InstantPeak::noChunk;
 
-    static std::int64_t rounded(std::int64_t bytes)
-    {
-        return std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
-    }
+    static std::int64_t rounded(std::int64_t bytes) { return blockSize(bytes); }
 
     /// Chunks beyond the 64th hold the same pieces as those before.
     static bool isFirst(std::uint64_t& seen, std::size_t chunk)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_program.h"
 
+#include "footprint/block_size.h"
 #include "footprint/chunk_layers.h"
 #include "footprint/graph_inputs.h"
 #include "footprint/schedule_order.h"
@@ -37,8 +38,7 @@ enum PieceIndex : std::uint16_t {
 
 void loadTensor(Chunk& chunk, TensorKind kind, std::int64_t bytes)
 {
-    chunk.loaded.push_back(
-        {std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512), Tape::Op::Allocate, kind, 0});
+    chunk.loaded.push_back({blockSize(bytes), Tape::Op::Allocate, kind, 0});
 }
 
 /// What the data loader hands to a chunk with the embedding or the loss: tokens, labels, loss mask, positions, and an

@@ -386,15 +386,8 @@ void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorage
 {
     ModuleGraph graph(shape.streamBytes(), needsGradient);
     TorchModules(shape, graph).block(graph.input(), hasExperts, attendsAcross);
-    ModuleGraph::Options options;
-    options.gradients = torchGradients(shape);
-    options.cublasWorkspace = shape.cublasWorkspace;
-    options.keepsInput = shape.checkpoints;
-    options.offload = shape.checkpoints ? ModuleGraph::Offload::None : shape.offload;
-    options.prefetches = true;
-    options.keepsGathered = shape.gathers() && !shape.reshards;
     const TorchWeights weights = blockWeights(shape, hasExperts, attendsAcross);
-    setTorchGathered(shape, weights, options);
+    const ModuleGraph::Options options = torchBlockOptions(shape, weights);
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);
     fillTorchParameters(weights, piece);

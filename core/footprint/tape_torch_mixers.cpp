@@ -269,15 +269,8 @@ void writeTorchKind(const TorchShape& shape, LayerKind kind, PersistentStorages&
 {
     ModuleGraph graph(shape.streamBytes(), true);
     TorchModules(shape, graph).layer(graph.input(), kind);
-    ModuleGraph::Options options;
-    options.gradients = torchGradients(shape);
-    options.cublasWorkspace = shape.cublasWorkspace;
-    options.keepsInput = shape.checkpoints;
-    options.offload = shape.checkpoints ? ModuleGraph::Offload::None : shape.offload;
-    options.prefetches = true;
-    options.keepsGathered = shape.gathers() && !shape.reshards;
     const TorchWeights weights = kindWeights(shape, kind);
-    setTorchGathered(shape, weights, options);
+    ModuleGraph::Options options = torchBlockOptions(shape, weights);
     setNeighbours(shape, kind, options);
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);

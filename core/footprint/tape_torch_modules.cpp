@@ -96,4 +96,17 @@ void setTorchGathered(const TorchShape& c, const TorchWeights& weights, ModuleGr
     options.followingBuffer = options.precedingBuffer = options.gatherBuffer; // of blocks like this one
 }
 
+ModuleGraph::Options torchBlockOptions(const TorchShape& shape, const TorchWeights& weights)
+{
+    ModuleGraph::Options options;
+    options.gradients = torchGradients(shape);
+    options.cublasWorkspace = shape.cublasWorkspace;
+    options.keepsInput = shape.checkpoints;
+    options.offload = shape.checkpoints ? ModuleGraph::Offload::None : shape.offload;
+    options.prefetches = true;
+    options.keepsGathered = shape.gathers() && !shape.reshards;
+    setTorchGathered(shape, weights, options);
+    return options;
+}
+
 } // namespace headroom

@@ -105,6 +105,8 @@ private:
 /// FSDP2 gathers on a stream of its own, from a buffer with this rank's shard into one that is copied out
 /// (_fsdp_collectives.py, foreach_all_gather).
 void setTorchGathered(const TorchShape& shape, const TorchWeights& weights, ModuleGraph::Options& options);
+/// How a layer of the model is run, whatever is in it.
+[[nodiscard]] ModuleGraph::Options torchBlockOptions(const TorchShape& shape, const TorchWeights& weights);
 void fillTorchParameters(const TorchWeights& weights, Piece& piece);
 /// The tape and the parameters of a piece without a group of recomputation or a loss.
 void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& graph,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/architecture.h"
+#include "footprint/block_size.h"
 #include "footprint/tape_torch.h"
 #include "footprint/tape_torch_encoder.h"
 #include "footprint/tape_torch_mixers.h"
@@ -203,8 +204,7 @@ private:
         }
         if (layers.isFirst || layers.isLast) {
             for (int i = 0; i < 2; ++i) { // tokens and labels
-                chunk.loaded.push_back(
-                    {(m_shape.tokens * 8 + 511) & ~std::int64_t{511}, Tape::Op::Allocate, TensorKind::Batch, 0});
+                chunk.loaded.push_back({blockSize(m_shape.tokens * 8), Tape::Op::Allocate, TensorKind::Batch, 0});
             }
         }
     }

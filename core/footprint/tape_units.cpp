@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_units.h"
 
+#include "footprint/block_size.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -32,7 +34,7 @@ std::int64_t elementsOf(const Piece& piece)
 void ensureFirst(ModelProgram& program, std::uint64_t key, TensorKind kind, std::int64_t bytes,
                  std::vector<Tape::Event>& events, std::vector<Tape::Event>& needs)
 {
-    const std::int64_t rounded = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+    const std::int64_t rounded = blockSize(bytes);
     const Tape::Event event{rounded, Tape::Op::Ensure, kind, program.persistents.find(key, kind, rounded, true)};
     events.insert(events.begin(), event);
     needs.push_back(event);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay_reader.h"
 
+#include "footprint/block_size.h"
 #include "footprint/tape_offload.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ void ReplayReader::enter(Phase phase)
 ReplayReader::Handle ReplayReader::allocate(TensorKind kind, std::int64_t bytes, std::uint32_t stream)
 {
     ++m_result.events;
-    const std::int64_t asked = std::max<std::int64_t>((bytes + 511) & ~std::int64_t{511}, 512);
+    const std::int64_t asked = blockSize(bytes);
     const CachingAllocator::Block block = m_allocator.allocate(asked, stream);
     if (block == CachingAllocator::noBlock) {
         m_result.isOutOfMemory = true;

@@ -208,6 +208,17 @@ const Tape& layerOf(const ModelProgram& program)
     return program.pieces[program.stages.front().chunks.front().runs.at(1).piece].tape;
 }
 
+/// What stays of that layer between its forward and its backward.
+qint64 keptBytes(const TrainingPlan& plan)
+{
+    const ModelProgram program = programOf(plan);
+    qint64 kept = 0;
+    for (const Tape::Event& saved : layerOf(program).saved) {
+        kept += saved.bytes;
+    }
+    return kept;
+}
+
 TrainingPlan megatron(TrainingPlan plan, FieldTexts more = {})
 {
     return planOf(more,
@@ -253,12 +264,7 @@ void HybridTest::tapesKeep_data()
 void HybridTest::tapesKeep()
 {
     QFETCH(TrainingPlan, plan);
-    const ModelProgram program = programOf(plan);
-    qint64 kept = 0;
-    for (const Tape::Event& saved : layerOf(program).saved) {
-        kept += saved.bytes;
-    }
-    QTEST(kept, "bytes");
+    QTEST(keptBytes(plan), "bytes");
 }
 
 namespace {
@@ -313,12 +319,7 @@ void HybridTest::torchKeeps_data()
 void HybridTest::torchKeeps()
 {
     QFETCH(TrainingPlan, plan);
-    const ModelProgram program = programOf(plan);
-    qint64 kept = 0;
-    for (const Tape::Event& saved : layerOf(program).saved) {
-        kept += saved.bytes;
-    }
-    QTEST(kept, "bytes");
+    QTEST(keptBytes(plan), "bytes");
 }
 
 /// The collective of the layer behind, and in backward of the one in front: a buffer with this rank's quarter.
