@@ -7,6 +7,23 @@
 
 namespace headroom {
 
+namespace {
+
+bool isFull(const std::vector<Tape::Event>& events)
+{
+    return events.size() == events.capacity();
+}
+
+void append(std::vector<Tape::Event>& events, Tape::Event event)
+{
+    if (isFull(events)) {
+        __builtin_unreachable(); // room has been made
+    }
+    events.push_back(event);
+}
+
+} // namespace
+
 void Tape::clear()
 {
     forward.clear();
@@ -78,12 +95,35 @@ TapeWriter::TapeWriter(Tape& tape, PersistentStorages& persistents)
     tape.clear();
 }
 
-Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream)
+Tape::Slot TapeWriter::allocateOn(std::uint8_t stream, TensorKind kind, std::int64_t bytes)
 {
-    const Tape::Event event{blockSize(bytes), Tape::Op::Allocate, kind, slot, stream};
-    store(event);
-    m_events->push_back(event);
+    if (isFull(*m_events) || isFull(m_tape.storages)) [[unlikely]] {
+        return allocateGrowing(stream, kind, bytes);
+    }
+    const Tape::Event event{blockSize(bytes), Tape::Op::Allocate, kind, m_tape.slotCount++, stream};
+    append(m_tape.storages, event);
+    append(*m_events, event);
+    return event.slot;
+}
+
+Tape::Slot TapeWriter::allocateGrowing(std::uint8_t stream, TensorKind kind, std::int64_t bytes)
+{
+    makeRoom();
+    return allocateOn(stream, kind, bytes);
+}
+
+Tape::Slot TapeWriter::allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
+{
+    declare(slot, kind, bytes);
+    m_events->push_back(m_tape.storages[slot]);
     return slot;
+}
+
+void TapeWriter::makeRoom()
+{
+    for (auto* events : {m_events, &m_tape.storages}) {
+        events->reserve(std::max<std::size_t>(64, 2 * events->size()));
+    }
 }
 
 void TapeWriter::accumulate(TensorKind kind, std::int64_t bytes, int shared, std::uint8_t stream)
@@ -95,16 +135,7 @@ void TapeWriter::accumulate(TensorKind kind, std::int64_t bytes, int shared, std
 
 void TapeWriter::declare(Tape::Slot slot, TensorKind kind, std::int64_t bytes)
 {
-    store({blockSize(bytes), Tape::Op::Allocate, kind, slot});
-}
-
-void TapeWriter::store(const Tape::Event& event)
-{
-    if (event.slot == m_tape.storages.size()) {
-        m_tape.storages.push_back(event); // local slots are handed out in order
-    } else {
-        m_tape.storages[event.slot] = event;
-    }
+    m_tape.storages[slot] = {blockSize(bytes), Tape::Op::Allocate, kind, slot};
 }
 
 void TapeWriter::add(Tape::Op op, Tape::Slot slot)
@@ -112,9 +143,18 @@ void TapeWriter::add(Tape::Op op, Tape::Slot slot)
     if (slot == Tape::none) {
         return;
     }
+    if (isFull(*m_events)) [[unlikely]] {
+        addGrowing(op, slot);
+        return;
+    }
     const Tape::Event& storage = m_tape.storages[slot];
-    m_events->push_back({storage.bytes, op, storage.kind, slot, storage.stream});
-    m_tape.consumesInput = m_tape.consumesInput || (slot == Tape::input && op == Tape::Op::Free && !isBackward());
+    append(*m_events, {storage.bytes, op, storage.kind, slot, storage.stream});
+}
+
+void TapeWriter::addGrowing(Tape::Op op, Tape::Slot slot)
+{
+    makeRoom();
+    add(op, slot);
 }
 
 void TapeWriter::need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep)
@@ -143,6 +183,7 @@ void TapeWriter::beginBackward(Tape::Slot output)
             m_tape.storages[event.slot].op = Tape::Op::Free;
         }
     }
+    m_tape.consumesInput = m_tape.consumesInput || m_tape.storages[Tape::input].op == Tape::Op::Free;
     for (std::size_t slot = Tape::firstLocal; slot < m_tape.storages.size(); ++slot) {
         if (m_tape.storages[slot].op == Tape::Op::Allocate && slot != output) {
             m_tape.saved.push_back(m_tape.storages[slot]);

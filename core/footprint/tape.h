@@ -36,7 +36,7 @@ struct Tape
         Op op = Op::Allocate;
         TensorKind kind{};
         Slot slot = none;
-        std::uint8_t stream = 0; ///< whose pool of the allocator
+        std::uint32_t stream = 0; ///< whose pool of the allocator; as wide as to leave no gap, so that copies are quick
     };
 
     std::vector<Event> forward, backward;

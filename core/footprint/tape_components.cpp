@@ -5,6 +5,7 @@
 #include "footprint/tape_summary.h"
 
 #include <algorithm>
+#include <span>
 
 namespace headroom {
 
@@ -12,31 +13,18 @@ namespace {
 
 void add(const std::vector<Tape::Event>& events, std::size_t count, ComponentBytes& components)
 {
-    for (std::size_t i = 0; i < std::min(count, events.size()); ++i) {
-        const Tape::Event& event = events[i];
-        const auto component = static_cast<std::size_t>(componentOf(event.kind));
-        if (event.op == Tape::Op::Allocate) {
-            components[component] += event.bytes;
-        } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
-            components[component] -= event.bytes;
-        }
+    for (const Tape::Event& event : std::span(events).first(std::min(count, events.size()))) {
+        const bool isFreed = event.op == Tape::Op::Free || event.op == Tape::Op::Defer;
+        const std::int64_t change = event.op == Tape::Op::Allocate ? event.bytes : isFreed ? -event.bytes : 0;
+        components[static_cast<std::size_t>(componentOf(event.kind))] += change;
     }
 }
 
 void addSaved(const Tape& tape, std::int64_t count, ComponentBytes& components)
 {
-    // Neighbours are mostly of one component, whose sum needs no memory.
-    auto component = Component::Activations;
-    std::int64_t sum = 0;
     for (const Tape::Event& saved : tape.saved) {
-        if (const Component next = componentOf(saved.kind); next != component) {
-            components[static_cast<std::size_t>(component)] += sum * count;
-            component = next;
-            sum = 0;
-        }
-        sum += saved.bytes;
+        components[static_cast<std::size_t>(componentOf(saved.kind))] += saved.bytes * count;
     }
-    components[static_cast<std::size_t>(component)] += sum * count;
 }
 
 void addStored(const Tape& tape, std::int64_t outputs, ComponentBytes& components)
@@ -44,12 +32,20 @@ void addStored(const Tape& tape, std::int64_t outputs, ComponentBytes& component
     components[static_cast<std::size_t>(Component::Activations)] += tape.outputBytes * outputs;
 }
 
-/// Everything that `count` pieces in a row keep, outputs included unless the piece after them used them up.
-void addKept(const Tape& tape, std::int64_t count, bool isLastUsedUp, ComponentBytes& components)
+/// The outputs of `count` pieces in a row, unless the piece after each of them uses it up.
+void addOutputs(const Tape& tape, std::int64_t count, bool isLastUsedUp, ComponentBytes& components)
 {
-    addSaved(tape, count, components);
     if (count > 0) {
         addStored(tape, (tape.consumesInput ? 0 : count - 1) + (isLastUsedUp ? 0 : 1), components);
+    }
+}
+
+/// Everything that `count` pieces in a row keep.
+void addKept(const Tape& tape, std::int64_t count, bool isLastUsedUp, ComponentBytes& components)
+{
+    if (count > 0) {
+        addSaved(tape, count, components);
+        addOutputs(tape, count, isLastUsedUp, components);
     }
 }
 
@@ -169,8 +165,8 @@ void addComponents(const ModelProgram& program, const Chunk& chunk, const Place&
     addHeld(tape, place.isSplit ? run.count - 1 - place.piece : 0, components);
     if (place.doing == Place::Doing::Backward) {
         // The output of the piece at hand went with its successor's backward, or to the next stage.
-        addKept(tape, within, tape.consumesInput, components);
-        addSaved(tape, 1, components);
+        addSaved(tape, within + 1, components);
+        addOutputs(tape, within, tape.consumesInput, components);
         addStored(tape, freesItsOutput(tape) ? 1 : 0, components);
         add(place.isSplit ? tape.inputBackward : tape.backward, place.event, components);
     } else {

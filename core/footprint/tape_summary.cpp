@@ -38,13 +38,20 @@ void addRises(const std::vector<Tape::Event>& events, Rise& usual, Rise& first)
     std::int64_t now = 0, made = 0;
     std::uint64_t seen = 0;
     std::array<std::int64_t, 64> there; // NOLINT(cppcoreguidelines-pro-type-member-init): valid where seen
+    const auto reach = [&](Rise& rise, std::int64_t level, std::size_t event) {
+        if (level > rise.peak) {
+            rise.peak = level;
+            rise.peakEvent = static_cast<std::uint32_t>(event + 1);
+        }
+    };
     for (std::size_t i = 0; i < events.size(); ++i) {
         const Tape::Event& event = events[i];
-        std::int64_t replaced = 0;
-        if (event.op == Tape::Op::Allocate) {
-            now += event.bytes;
-        } else if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
+        if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
             now -= event.bytes;
+        } else if (event.op == Tape::Op::Allocate) {
+            now += event.bytes;
+            reach(usual, now, i);
+            reach(first, now + made, i);
         } else {
             const std::size_t index = event.slot & 63U;
             const std::uint64_t bit = std::uint64_t{1} << index;
@@ -52,19 +59,10 @@ void addRises(const std::vector<Tape::Event>& events, Rise& usual, Rise& first)
             if (known < event.bytes) {
                 there[index] = event.bytes;
                 seen |= bit;
-                made += event.bytes;
-                replaced = known;
+                reach(first, now + made + event.bytes, i);
+                made += event.bytes - known;
             }
         }
-        if (now > usual.peak) {
-            usual.peak = now;
-            usual.peakEvent = static_cast<std::uint32_t>(i + 1);
-        }
-        if (now + made > first.peak) {
-            first.peak = now + made;
-            first.peakEvent = static_cast<std::uint32_t>(i + 1);
-        }
-        made -= replaced;
     }
     usual.net = now;
     first.net = now + made;

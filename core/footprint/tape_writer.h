@@ -11,13 +11,10 @@ class TapeWriter
 public:
     TapeWriter(Tape& tape, PersistentStorages& persistents);
 
-    Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateInto(m_tape.slotCount++, kind, bytes); }
-    Tape::Slot allocateOn(std::uint8_t stream, TensorKind kind, std::int64_t bytes)
-    {
-        return allocateInto(m_tape.slotCount++, kind, bytes, stream);
-    }
+    Tape::Slot allocate(TensorKind kind, std::int64_t bytes) { return allocateOn(0, kind, bytes); }
+    Tape::Slot allocateOn(std::uint8_t stream, TensorKind kind, std::int64_t bytes);
     /// For Tape::gradient and Tape::carried.
-    Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes, std::uint8_t stream = 0);
+    Tape::Slot allocateInto(Tape::Slot slot, TensorKind kind, std::int64_t bytes);
     /// `shared`: gradients that several tapes add to have the same number; -1: one of this layer.
     void accumulate(TensorKind kind, std::int64_t bytes, int shared = -1, std::uint8_t stream = 0);
     /// A tensor that another tape allocates and this one frees: what it is and how large.
@@ -50,8 +47,11 @@ public:
     void beginWeights() { m_events = &m_tape.weights; }
 
 private:
-    void store(const Tape::Event& event);
     void add(Tape::Op op, Tape::Slot slot);
+    // Storage is used again, so that it seldom grows: apart, what an estimate does a hundred times is short.
+    void makeRoom();
+    [[gnu::noinline]] Tape::Slot allocateGrowing(std::uint8_t stream, TensorKind kind, std::int64_t bytes);
+    [[gnu::noinline]] void addGrowing(Tape::Op op, Tape::Slot slot);
     void need(Tape::Op op, std::uint64_t key, TensorKind kind, std::int64_t bytes, bool endsWithStep = false);
 
     Tape& m_tape;

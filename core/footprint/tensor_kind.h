@@ -3,6 +3,7 @@
 
 #include "plan/vocabulary.h"
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -92,17 +93,25 @@ enum class TensorKind : std::uint8_t {
 };
 inline constexpr int tensorKindCount = static_cast<int>(TensorKind::ReduceBuffer) + 1;
 
-/// The kinds stand in the order of their components, so that the readers need a few comparisons only.
+/// By kind; they stand in the order of their components.
+inline constexpr auto kindComponents = [] {
+    using enum TensorKind;
+    std::array<Component, tensorKindCount> components{};
+    for (std::size_t i = 0; i < components.size(); ++i) {
+        const auto kind = static_cast<TensorKind>(i);
+        components[i] = kind <= ReferenceParameters ? Component::Parameters
+            : kind <= MainGradients                 ? Component::Gradients
+            : kind <= Moments                       ? Component::OptimizerState
+            : kind <= HeadStates                    ? Component::Activations
+            : kind <= LossTerms                     ? Component::Logits
+            : kind <= Cast                          ? Component::WorkingSet
+                                                    : Component::Buffers;
+    }
+    return components;
+}();
 [[nodiscard]] constexpr Component componentOf(TensorKind kind)
 {
-    using enum TensorKind;
-    return kind <= ReferenceParameters ? Component::Parameters
-        : kind <= MainGradients        ? Component::Gradients
-        : kind <= Moments              ? Component::OptimizerState
-        : kind <= HeadStates           ? Component::Activations
-        : kind <= LossTerms            ? Component::Logits
-        : kind <= Cast                 ? Component::WorkingSet
-                                       : Component::Buffers;
+    return kindComponents[static_cast<std::size_t>(kind)];
 }
 [[nodiscard]] std::string_view nameOf(TensorKind kind); ///< "norm output"
 
