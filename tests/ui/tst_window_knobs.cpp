@@ -2,6 +2,8 @@
 #include "charts/stages_chart.h"
 #include "dialogs/model_dialog.h"
 #include "footprint/estimate.h"
+#include "panels/finding_card.h"
+#include "panels/findings_panel.h"
 #include "panels/knob_group.h"
 #include "panels/knob_row.h"
 #include "panels/knob_slider.h"
@@ -17,6 +19,7 @@
 
 #include <QApplication>
 #include <QLineEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QTimer>
 #include <QtTest>
@@ -40,6 +43,7 @@ private slots:
     void knobResets();
     void ownKIsTakenAndReset();
     void pipelineNeverChangesTheGlobalBatch();
+    void findingsKeepTheirCards();
 };
 
 /// Before there is a config: a model of the list, with a batch that is said to be assumed.
@@ -309,6 +313,28 @@ void WindowKnobsTest::pipelineNeverChangesTheGlobalBatch()
     QTest::keyClicks(row(Knob::Accumulation)->entry(), QStringLiteral("4"));
     QTest::keyClick(row(Knob::Accumulation)->entry(), Qt::Key_Return);
     QVERIFY(workbench().knobs()->equationText().contains(QStringLiteral("16 ✓")));
+}
+
+/// Figures of a finding change while a slider moves; the button under the user's finger does not.
+void WindowKnobsTest::findingsKeepTheirCards()
+{
+    QVERIFY(m_fixture->open());
+    const auto mending = [this] {
+        const auto& cards = workbench().findings()->cards();
+        const auto card = std::find_if(cards.begin(), cards.end(),
+                                       [](const FindingCard* one) { return one->mendButton() != nullptr; });
+        return card != cards.end() ? *card : nullptr;
+    };
+    const QPointer<FindingCard> card = mending();
+    QVERIFY(card != nullptr && card->finding().mend->predictedPeak);
+    const QPointer<QPushButton> button = card->mendButton();
+    const QString words = button->accessibleName();
+    button->setFocus();
+    workspace().turnKnob(Knob::SequenceLength, workspace().plan().batch.seq.value + 128);
+    QTRY_VERIFY(button != nullptr && button->accessibleName() != words);
+    QCOMPARE(mending(), card.data());
+    QVERIFY(button->accessibleName().contains(translated(card->finding().mend->label)));
+    QVERIFY(button->hasFocus());
 }
 
 QTEST_MAIN(WindowKnobsTest)

@@ -12,6 +12,10 @@
 #include <QTextLayout>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 namespace headroom {
 namespace {
 
@@ -21,12 +25,16 @@ constexpr int stripeWidth = 3;
 class MendButton : public QPushButton
 {
 public:
-    MendButton(const QString& label, const QString& peak, QWidget* parent)
+    explicit MendButton(QWidget* parent)
         : QPushButton(parent)
-        // Figure and unit stay together.
-        , m_words(peak.isEmpty() ? label : label + QLatin1Char(' ') + QString(peak).replace(u' ', QChar::Nbsp))
     {
         setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    }
+
+    void say(const QString& label, const QString& peak)
+    {
+        // Figure and unit stay together.
+        m_words = peak.isEmpty() ? label : label + QLatin1Char(' ') + QString(peak).replace(u' ', QChar::Nbsp);
         setAccessibleName(m_words);
         wrap();
     }
@@ -91,100 +99,169 @@ QString costText(const RelativeStepTime& time)
                           : FindingCard::tr("%1, on %2 × the GPUs").arg(ratio, QLocale().toString(time.gpus, 'g', 3));
 }
 
+void fillEvidence(const Evidence& evidence, QLabel& label)
+{
+    const QString text = translated(evidence.text);
+    if (evidence.file.empty()) {
+        label.setText(text);
+        return;
+    }
+    const QString place = evidence.line > 0
+        ? QStringLiteral("%1:%2").arg(fileName(evidence.file), QString::number(evidence.line))
+        : fileName(evidence.file);
+    label.setText(QStringLiteral("<a href=\"place\" style=\"color:%1; text-decoration:none\">%2</a>&nbsp; %3")
+                      .arg(Theme::current().accent.name(), place.toHtmlEscaped(), text.toHtmlEscaped()));
+    label.setAccessibleName(QStringLiteral("%1 %2").arg(place, text));
+}
+
+void fillMend(const Mend& mend, MendButton& button)
+{
+    button.say(translated(mend.label),
+               mend.predictedPeak ? QStringLiteral("(%1)").arg(gibText(*mend.predictedPeak)) : QString());
+    const QString cost = mend.stepTime ? costText(*mend.stepTime) : QString();
+    const QString purpose = FindingCard::tr("Makes this change to the plan; it can be undone");
+    button.setToolTip(cost.isEmpty() ? purpose : purpose + QLatin1Char('\n') + cost);
+    button.setAccessibleDescription(cost);
+}
+
+/// As many lines and buttons, so that one can stand in the other's card.
+bool isAlike(const Finding& a, const Finding& b)
+{
+    const auto hasPlace = [](const Evidence& evidence) { return !evidence.file.empty(); };
+    return a.explanation.isEmpty() == b.explanation.isEmpty()
+        && std::ranges::equal(a.evidence, b.evidence, {}, hasPlace, hasPlace)
+        && a.mend.has_value() == b.mend.has_value()
+        && (!a.mend || a.mend->stepTime.has_value() == b.mend->stepTime.has_value())
+        && a.alternatives.size() == b.alternatives.size();
+}
+
 } // namespace
+
+/// What shows the finding, in the order of its lines.
+struct FindingCard::Lines
+{
+    QLabel* title = nullptr;
+    QLabel* explanation = nullptr;
+    std::vector<QLabel*> evidence;
+    std::vector<MendButton*> mends; ///< the first choice and its alternatives
+    QLabel* cost = nullptr;
+};
 
 FindingCard::FindingCard(Finding finding, QWidget* parent)
     : QFrame(parent)
     , m_finding(std::move(finding))
+    , m_lines(std::make_unique<Lines>())
 {
     setProperty("card", true);
     setObjectName(QStringLiteral("finding.") + toQString(m_finding.id));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(13, 11, 12, 11);
     layout->setSpacing(5);
-    QLabel* title = makeLabel(translated(m_finding.title), "strong", this);
-    title->setWordWrap(true);
-    // The stripe alone would be colour alone.
-    setAccessibleName(QStringLiteral("%1: %2").arg(wordFor(m_finding.severity), title->text()));
-    title->setToolTip(wordFor(m_finding.severity));
-    layout->addWidget(title);
+    m_lines->title = addLabel("strong");
     if (!m_finding.explanation.isEmpty()) {
-        QLabel* explanation = makeLabel(translated(m_finding.explanation), "muted", this);
-        explanation->setWordWrap(true);
-        explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
-        setAccessibleDescription(explanation->text());
-        layout->addWidget(explanation);
+        m_lines->explanation = addLabel("muted");
+        m_lines->explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
     }
-    for (const Evidence& evidence : m_finding.evidence) {
-        addEvidence(evidence, layout);
+    for (std::size_t i = 0; i < m_finding.evidence.size(); ++i) {
+        addEvidence(i);
     }
     if (m_finding.mend) {
         layout->addSpacing(3);
-        m_mend = addMend(*m_finding.mend, layout);
+        addMend([this] { return *m_finding.mend; });
         if (m_finding.mend->stepTime) {
-            addCost(*m_finding.mend->stepTime, layout);
+            m_lines->cost = addLabel("muted");
+            m_lines->cost->setObjectName(QStringLiteral("mendCost"));
+            m_lines->cost->setToolTip(tr("Estimated from operations and traffic; only the ratio means something"));
         }
     }
-    for (const Mend& other : m_finding.alternatives) {
-        addMend(other, layout);
+    for (std::size_t i = 0; i < m_finding.alternatives.size(); ++i) {
+        addMend([this, i] { return m_finding.alternatives[i]; });
     }
+    fill();
 }
 
-QPushButton* FindingCard::addMend(const Mend& mend, QVBoxLayout* layout)
+FindingCard::~FindingCard() = default;
+
+bool FindingCard::take(const Finding& finding)
 {
-    const QString peak = mend.predictedPeak ? QStringLiteral("(%1)").arg(gibText(*mend.predictedPeak)) : QString();
-    auto* button = new MendButton(translated(mend.label), peak, this);
+    if (!isAlike(m_finding, finding)) {
+        return false;
+    }
+    m_finding = finding;
+    fill();
+    return true;
+}
+
+QPushButton* FindingCard::mendButton() const
+{
+    return m_finding.mend ? m_lines->mends.front() : nullptr;
+}
+
+QLabel* FindingCard::addLabel(const char* role)
+{
+    QLabel* label = makeLabel({}, role, this);
+    label->setWordWrap(true);
+    layout()->addWidget(label);
+    return label;
+}
+
+void FindingCard::addEvidence(std::size_t index)
+{
+    QLabel* label = addLabel("muted");
+    m_lines->evidence.push_back(label);
+    if (m_finding.evidence[index].file.empty()) {
+        return;
+    }
+    label->setTextFormat(Qt::RichText);
+    label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+    label->setFocusPolicy(Qt::StrongFocus);
+    connect(label, &QLabel::linkActivated, this, [this, index] {
+        const Evidence& evidence = m_finding.evidence[index];
+        emit evidenceActivated(toQString(evidence.file), evidence.line);
+    });
+}
+
+void FindingCard::addMend(std::function<Mend()> mend)
+{
+    auto* button = new MendButton(this);
     button->setObjectName(QStringLiteral("mendButton"));
     button->setProperty("role", QStringLiteral("mend"));
-    button->setToolTip(tr("Makes this change to the plan; it can be undone"));
-    if (mend.stepTime) {
-        button->setAccessibleDescription(costText(*mend.stepTime));
-        button->setToolTip(button->toolTip() + QLatin1Char('\n') + costText(*mend.stepTime));
-    }
-    connect(button, &QPushButton::clicked, this, [this, mend] { emit mendRequested(mend); });
-    layout->addWidget(button);
-    return button;
+    // A copy: making the change may put another finding into this card.
+    connect(button, &QPushButton::clicked, this, [this, mend = std::move(mend)] { emit mendRequested(mend()); });
+    layout()->addWidget(button);
+    m_lines->mends.push_back(button);
 }
 
-void FindingCard::addCost(const RelativeStepTime& time, QVBoxLayout* layout)
+void FindingCard::fill()
 {
-    QLabel* cost = makeLabel(costText(time), "muted", this);
-    cost->setObjectName(QStringLiteral("mendCost"));
-    cost->setWordWrap(true);
-    cost->setToolTip(tr("Estimated from operations and traffic; only the ratio means something"));
-    layout->addWidget(cost);
+    m_lines->title->setText(translated(m_finding.title));
+    m_lines->title->setToolTip(wordFor(m_finding.severity));
+    // The stripe alone would be colour alone.
+    setAccessibleName(QStringLiteral("%1: %2").arg(wordFor(m_finding.severity), m_lines->title->text()));
+    if (m_lines->explanation != nullptr) {
+        m_lines->explanation->setText(translated(m_finding.explanation));
+        setAccessibleDescription(m_lines->explanation->text());
+    }
+    for (std::size_t i = 0; i < m_finding.evidence.size(); ++i) {
+        fillEvidence(m_finding.evidence[i], *m_lines->evidence[i]);
+    }
+    auto button = m_lines->mends.begin();
+    if (m_finding.mend) {
+        fillMend(*m_finding.mend, **button++);
+    }
+    for (const Mend& other : m_finding.alternatives) {
+        fillMend(other, **button++);
+    }
+    if (m_lines->cost != nullptr) {
+        m_lines->cost->setText(costText(*m_finding.mend->stepTime));
+    }
+    update(); // the stripe's colour
 }
 
 void FindingCard::paintEvent(QPaintEvent* event)
 {
     QFrame::paintEvent(event);
     QPainter(this).fillRect(0, 0, stripeWidth, height(), Theme::current().tone(m_finding.severity).mark);
-}
-
-void FindingCard::addEvidence(const Evidence& evidence, QVBoxLayout* layout)
-{
-    const QString text = translated(evidence.text);
-    if (evidence.file.empty()) {
-        QLabel* label = makeLabel(text, "muted", this);
-        label->setWordWrap(true);
-        layout->addWidget(label);
-        return;
-    }
-    const QString place = evidence.line > 0
-        ? QStringLiteral("%1:%2").arg(fileName(evidence.file), QString::number(evidence.line))
-        : fileName(evidence.file);
-    auto* link = new QLabel(this);
-    link->setProperty("role", QStringLiteral("muted"));
-    link->setWordWrap(true);
-    link->setTextFormat(Qt::RichText);
-    link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
-    link->setFocusPolicy(Qt::StrongFocus);
-    link->setText(QStringLiteral("<a href=\"place\" style=\"color:%1; text-decoration:none\">%2</a>&nbsp; %3")
-                      .arg(Theme::current().accent.name(), place.toHtmlEscaped(), text.toHtmlEscaped()));
-    link->setAccessibleName(QStringLiteral("%1 %2").arg(place, text));
-    connect(link, &QLabel::linkActivated, this,
-            [this, evidence] { emit evidenceActivated(toQString(evidence.file), evidence.line); });
-    layout->addWidget(link);
 }
 
 } // namespace headroom

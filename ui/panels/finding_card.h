@@ -5,8 +5,11 @@
 
 #include <QFrame>
 
+#include <functional>
+#include <memory>
+
+class QLabel;
 class QPushButton;
-class QVBoxLayout;
 
 namespace headroom {
 
@@ -17,10 +20,15 @@ class FindingCard : public QFrame
 
 public:
     explicit FindingCard(Finding finding, QWidget* parent = nullptr);
+    ~FindingCard() override;
+    FindingCard(const FindingCard&) = delete;
+    FindingCard& operator=(const FindingCard&) = delete;
 
+    /// Shows another finding in the same widgets; false where it needs other ones.
+    [[nodiscard]] bool take(const Finding& finding);
     [[nodiscard]] const Finding& finding() const { return m_finding; }
     /// Null when there is nothing to press.
-    [[nodiscard]] QPushButton* mendButton() const { return m_mend; }
+    [[nodiscard]] QPushButton* mendButton() const;
 
 signals:
     void evidenceActivated(const QString& file, qint64 line);
@@ -30,12 +38,15 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    void addEvidence(const Evidence& evidence, QVBoxLayout* layout);
-    QPushButton* addMend(const Mend& mend, QVBoxLayout* layout);
-    void addCost(const RelativeStepTime& time, QVBoxLayout* layout);
+    struct Lines;
+
+    QLabel* addLabel(const char* role);
+    void addEvidence(std::size_t index);
+    void addMend(std::function<Mend()> mend);
+    void fill();
 
     Finding m_finding;
-    QPushButton* m_mend = nullptr;
+    std::unique_ptr<Lines> m_lines;
 };
 
 } // namespace headroom

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -90,25 +91,40 @@ QString FindingsPanel::focusedFinding() const
 void FindingsPanel::rebuild()
 {
     const QString focused = focusedFinding();
-    for (FindingCard* card : m_cards) {
-        // Not deleted at once: the click on its button may be what led here.
-        m_layout->removeWidget(card);
-        card->hide();
-        card->deleteLater();
-    }
-    m_cards.clear();
+    std::vector<FindingCard*> old = std::exchange(m_cards, {});
     for (const Finding& finding : m_workspace.findings()) {
-        auto* card = new FindingCard(finding, widget());
-        connect(card, &FindingCard::evidenceActivated, this, &FindingsPanel::evidenceActivated);
-        connect(card, &FindingCard::mendRequested, &m_workspace, &Workspace::mend);
-        m_layout->insertWidget(static_cast<int>(m_cards.size()), card);
+        const auto same = std::ranges::find_if(
+            old, [&](const FindingCard* card) { return card != nullptr && card->finding().id == finding.id; });
+        const bool isTaken = same != old.end() && (*same)->take(finding);
+        FindingCard* card = isTaken ? std::exchange(*same, nullptr) : addCard(finding);
+        const auto place = static_cast<int>(m_cards.size());
+        if (m_layout->indexOf(card) != place) {
+            m_layout->removeWidget(card);
+            m_layout->insertWidget(place, card);
+        }
         card->show();
         m_cards.push_back(card);
-        if (card->objectName() == focused && card->mendButton() != nullptr) {
+        if (card->objectName() == focused && !isTaken && card->mendButton() != nullptr) {
             card->mendButton()->setFocus();
         }
     }
+    for (FindingCard* card : old) {
+        if (card != nullptr) {
+            // Not deleted at once: the click on its button may be what led here.
+            m_layout->removeWidget(card);
+            card->hide();
+            card->deleteLater();
+        }
+    }
     m_empty->setVisible(m_cards.empty());
+}
+
+FindingCard* FindingsPanel::addCard(const Finding& finding)
+{
+    auto* card = new FindingCard(finding, widget());
+    connect(card, &FindingCard::evidenceActivated, this, &FindingsPanel::evidenceActivated);
+    connect(card, &FindingCard::mendRequested, &m_workspace, &Workspace::mend);
+    return card;
 }
 
 void FindingsPanel::changeEvent(QEvent* event)

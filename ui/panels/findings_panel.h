@@ -11,6 +11,7 @@ class QVBoxLayout;
 namespace headroom {
 
 class FindingCard;
+struct Finding;
 class Workspace;
 
 /// The right side of the window: what was found, with what would mend it.
@@ -32,6 +33,7 @@ protected:
 private:
     void refresh();
     void rebuild();
+    FindingCard* addCard(const Finding& finding);
     [[nodiscard]] QString focusedFinding() const;
 
     Workspace& m_workspace;
