@@ -21,7 +21,9 @@ constexpr std::int64_t reduceBucket = 500'000'000;
 /// its moments before the first step (initialize_optimizer_states). Its fp16 optimizer makes a list of fp32
 /// gradients and its flat copy in the step (24); the one it takes for optimizers that it does not know as fused,
 /// until 2021 also Apex's, the list alone (20; runtime/fp16/unfused_optimizer.py); ZeRO-1 the flat 16-bit share and
-/// its fp32 copy, and the bucket of a reduction; its bf16 optimizer accumulates in whole fp32 gradients.
+/// its fp32 copy, and the bucket of a reduction; its bf16 optimizer accumulates in whole fp32 gradients, one flat
+/// tensor that is reduced as a bf16 copy (engine.py, communication_data_type and allreduce_bucket; bf16_optimizer.py,
+/// get_grads_for_reduction).
 StageTensors gptPipelineState(const TrainingPlan& plan, bool isPlain, const ModelProgram& program,
                               const StageProgram& stage)
 {
@@ -52,6 +54,9 @@ StageTensors gptPipelineState(const TrainingPlan& plan, bool isPlain, const Mode
         } else if (!isSharded && !hasWholeGradients) {
             add(tensors.temporaries, OptimizerTemporary, elements * 4);
         }
+    }
+    if (hasWholeGradients && c.data * c.context > 1) {
+        add(tensors.clipping, ReduceBuffer, all * c.element);
     }
     const std::int64_t share = all / c.optimizerShards;
     if (isSharded) {

@@ -161,6 +161,12 @@ void TestGptPipeline::widensGradients()
     };
     QCOMPARE(copies(0), 4 * hidden * ffn);
     QCOMPARE(copies(1), 4 * 32000 * hidden);
+    // Over replicas they are reduced as one 16-bit copy of all; a rank alone has nothing to reduce.
+    QVERIFY(program.stages.back().tensors.clipping.empty());
+    const ModelProgram replicated = programOf(
+        planOf(base + gpt + twoSamples + "precision.recipe=megatron-bf16 shard.zero_stage=1 parallel.dp=4"));
+    constexpr qint64 all = 2 * (12 * hidden * hidden + 13 * hidden) + 2 * hidden + 32000 * hidden;
+    QCOMPARE(sumOf(replicated.stages.back().tensors.clipping), 2 * all);
 }
 
 void TestGptPipeline::chosenFromTheFramework()
