@@ -113,14 +113,18 @@ struct TorchShape
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// What the encoder hands to all of the decoder's layers.
     [[nodiscard]] std::int64_t memoryBytes() const { return memoryTokens * model.hidden * compute; }
-    /// Of a chunk's layers.
-    [[nodiscard]] std::int64_t recomputedOf(std::int64_t layers) const;
     /// Rows that this rank's experts work on.
     [[nodiscard]] std::int64_t expertRows() const;
     [[nodiscard]] bool gathers() const { return sharding == TorchSharding::Zero3 || sharding == TorchSharding::Fsdp; }
     /// Of the model's own weights, adapters aside.
     [[nodiscard]] bool trains(TrainedParts::Part part) const { return trainsModel && (trained & part) != 0; }
     [[nodiscard]] bool trainsTable() const { return trainsEmbeddings && (trained & TrainedParts::Table) != 0; }
+    [[nodiscard]] bool quantisesHead() const { return quantises && habits.quantisesHead && !trainsHead(); }
+    /// While a product with a packed weight runs.
+    [[nodiscard]] std::int64_t unpackedBytes(std::int64_t elements) const
+    {
+        return elements * compute * habits.unpackedCopies;
+    }
     [[nodiscard]] bool trainsHead() const { return trainsEmbeddings && (trained & TrainedParts::Head) != 0; }
     /// Gradients reach what the first block reads.
     [[nodiscard]] bool reachesEmbedding() const { return parts.isAll() || trainsTable() || trainsImages; }

@@ -33,6 +33,9 @@ struct TorchHabits
     bool weighsInFp32 = false; ///< routed rows are multiplied by their scores in fp32
     bool weighsBeforeExperts = false; ///< before the experts, not after
     bool savesQuantisedInputs = false; ///< bitsandbytes up to July 2024 (autograd/_functions.py, MatMul4Bit)
+    bool quantisesHead = false; ///< 4-bit weights: the output layer is packed like all others
+    bool hasPlainConstants = false; ///< 4-bit weights: an fp32 one for every 64, not quantised in turn
+    int unpackedCopies = 1; ///< 4-bit weights become so many 16-bit tensors, one after the other
     bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
     bool keepsLastBlockGathered = false;
     bool gathersInPlace = false; ///< the first FSDP: weights are gathered into the tensor that is used

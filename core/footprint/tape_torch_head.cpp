@@ -143,6 +143,11 @@ private:
             op.keeps.push_back({LogitsSoftmax, bytes}); // log-softmax of every chunk beside the list of logits
         }
         op.backwardWork = bytes / m_shape.lossChunks + (m_shape.trainsHead() ? m_weight * m_shape.compute : 0);
+        if (m_shape.quantisesHead()) {
+            op.forwardWork = m_shape.unpackedBytes(m_weight);
+            op.backwardWork += m_shape.unpackedBytes(m_weight);
+            op.saves = {m_shape.habits.savesQuantisedInputs};
+        }
         op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;

@@ -109,7 +109,7 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
         op.reads = {input, unpacked(layer.in * layer.out)};
         op.saves[1] = true;
     } else if (m_shape.quantises && !trains) {
-        op.forwardWork = op.backwardWork = layer.in * layer.out * m_shape.compute; // the dequantised weight
+        op.forwardWork = op.backwardWork = m_shape.unpackedBytes(layer.in * layer.out);
     }
     return m_graph.apply(std::move(op));
 }

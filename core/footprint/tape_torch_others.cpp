@@ -19,11 +19,17 @@ const TorchHabits primeRlHabits{.profile = "prime-rl",
 
 /// finetune/lora.py: q, k and v from one product, the norm written out in fp32 (rmsnorm.py), logits in chunks of 128
 /// tokens, everything in 16 bits except what Fabric hands out: its half precision converts the model's output to the
-/// default type (lightning/fabric/plugins/precision/half.py, convert_output). 4-bit products kept their inputs. Only
-/// pretraining ties tables, where it is told to (pretrain.py, tie_weights).
+/// default type (lightning/fabric/plugins/precision/half.py, convert_output). 4-bit products kept their inputs.
+/// Fabric packs every linear layer and makes fp16 of the weights first, so that they are unpacked to fp16 and then
+/// converted (plugins/precision/bitsandbytes.py, _Linear4bit.quantize); bnb.nf4 leaves their constants in fp32,
+/// bnb.nf4-dq is not told apart. Only pretraining ties tables, where it is told
+/// to (pretrain.py, tie_weights).
 const TorchHabits litGptHabits{.profile = "litgpt",
                                .repeatsKv = false,
                                .savesQuantisedInputs = true,
+                               .quantisesHead = true,
+                               .hasPlainConstants = true,
+                               .unpackedCopies = 2,
                                .loss = LossPath::ChunkedLogits,
                                .chunkedLoss = LossPath::ChunkedLogits,
                                .returnsFp32Logits = true,

@@ -144,6 +144,9 @@ void readPrecision(const TrainingPlan& plan, TorchShape& shape)
     shape.weight = shape.quantises ? recipe.otherParameter : recipe.parameter;
     shape.frozen = recipe.otherFrozen;
     shape.frozenMatrix = recipe.frozen;
+    if (types.params == DataType::Nf4 && shape.habits.hasPlainConstants) {
+        shape.frozenMatrix = (4.0 + 32.0 / 64.0) / 8.0; // arXiv:2305.14314 section 3, before double quantisation
+    }
     shape.gradient = wholeBytes(types.grads);
     shape.reduced = plan.precision.reduce.isKnown() ? wholeBytes(plan.precision.reduce.value) : shape.compute;
     shape.master = recipe.master;
@@ -191,15 +194,18 @@ void readExperts(const TrainingPlan& plan, TorchShape& shape)
 }
 
 /// Qwen3-Next multiplies by a norm's weight in fp32, as Nemotron-H does, whose layers are halves of others'
-/// (modeling_qwen3_next.py, Qwen3NextRMSNorm; modeling_nemotron_h.py, NemotronHRMSNorm).
+/// (modeling_qwen3_next.py, Qwen3NextRMSNorm; modeling_nemotron_h.py, NemotronHRMSNorm), and Gemma by one more than the
+/// weight, which no other decoder with RMSNorm and a gated GELU does (modeling_gemma.py, GemmaRMSNorm).
 void readKinds(const TrainingPlan& plan, TorchShape& shape)
 {
     const std::vector<LayerKind>& kinds = shape.model.kinds;
     const bool isWide = std::any_of(kinds.begin(), kinds.end(), [](LayerKind kind) {
         return kind.mixer == Mixer::DeltaNet || kind.mixer == Mixer::None;
     });
+    const bool isGemma = shape.habits.profile.starts_with("hf") && !shape.model.hasEncoder() && !shape.model.layerNorm
+        && plan.model.activation.value == "geglu";
     constexpr std::int64_t fp32 = 4;
-    shape.normElement = isWide ? fp32 : shape.compute;
+    shape.normElement = isWide || isGemma ? fp32 : shape.compute;
     const std::int64_t capability = computeCapability(plan.hardware);
     shape.processors = capability >= 10 ? 148 : capability == 9 ? 132 : 108;
 }
@@ -219,15 +225,6 @@ void readEncoder(const TrainingPlan& plan, TorchShape& shape)
 std::int64_t TorchShape::expertRows() const
 {
     return std::llround(static_cast<double>(tokens * model.topk) * load);
-}
-
-std::int64_t TorchShape::recomputedOf(std::int64_t layers) const
-{
-    const std::int64_t asked = recomputedShare >= 0
-        ? static_cast<std::int64_t>(layersOfShare(recomputedShare, static_cast<double>(layers)))
-        : recomputedLayers < 0 ? layers
-                               : recomputedLayers;
-    return checkpoints ? std::min(asked, layers) : 0;
 }
 
 const TorchHabits* torchHabits(std::string_view profile)

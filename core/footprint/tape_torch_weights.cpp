@@ -225,8 +225,9 @@ TorchWeights headWeights(const TorchShape& shape)
         weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.hidden, 1, false, TrainedParts::FinalNorm});
     }
     if (!shape.model.tied) {
+        using enum TorchWeights::Kind;
         weights.tensors.push_back(
-            {TorchWeights::Kind::Table, shape.outputs(), shape.model.hidden, false, TrainedParts::Head});
+            {shape.quantisesHead() ? Matrix : Table, shape.outputs(), shape.model.hidden, false, TrainedParts::Head});
     }
     if (shape.model.headBias) {
         weights.tensors.push_back(

@@ -449,6 +449,10 @@ void TestFrameworkConfigs::ownTexts_data()
         "    trainer = SFTTrainer(model=model, args=args, peft_config=peft_config)\n    trainer.train()\n",
         "hf-trainer",
         "model.layers=28, batch.micro=2, batch.accum=4, batch.seq=4096, lora.rank=16, precision.params=nf4");
+    row("LitGPT in 4 bits", "qlora.yaml",
+        "checkpoint_dir: checkpoints/mistralai/Mistral-7B-v0.1\nout_dir: out\nprecision: bf16-true\n"
+        "quantize: bnb.nf4\nlora_r: 32\ntrain:\n  micro_batch_size: 2\n",
+        "litgpt", "batch.micro=2, lora.rank=32, precision.params=nf4");
     row("Megatron-Bridge's recipe", "pretrain.py",
         "cfg = llama3_8b_pretrain_config()\ncfg.model.tensor_model_parallel_size = 2\n"
         "cfg.model.pipeline_model_parallel_size = 2\ncfg.model.seq_length = 8192\ncfg.train.micro_batch_size = 2\n"

@@ -49,6 +49,7 @@ private slots:
     void bringsBack_data();
     void bringsBack();
     void keepsFabricLogits();
+    void packsFabricsOutputLayer();
     void gathersAhead();
     void weighsRoutedRows();
     void receivesGradients();
@@ -128,6 +129,12 @@ void TestTorchTapes::keeps_data()
             + 2.0 * (4 * 4096 * 4096 + 3 * 4096 * 11008) / tokens;
     adapters.precision.params = Field<DataType>(DataType::Nf4);
     QTest::newRow("adapters on nf4") << adapters << 131720.0 + 2 * 4096 + 2 * 2 * 16;
+
+    // Both norms keep their normalised input, of which every other has a 16-bit copy, in fp32 (transformers
+    // modeling_gemma.py, GemmaRMSNorm).
+    TrainingPlan gemma = planOf(llama2, "hf-sdpa");
+    gemma.model.activation = Name("geglu");
+    QTest::newRow("Gemma's norm") << gemma << 186504.0 + 2 * 2 * 4096;
 
     // theory_frameworks.md 2.1 rule 2, and the one number a row that each norm keeps.
     QTest::newRow("eager Llama-3.2-3B") << planOf(llama32, "torchtune") << 139360.0 + 8;
@@ -331,6 +338,32 @@ void TestTorchTapes::keepsFabricLogits()
         logits += componentOf(event.kind) == Component::Logits && event.bytes > 8 * tokens ? event.bytes : 0;
     }
     QCOMPARE(logits, std::int64_t{8} * 32000 * tokens);
+}
+
+/// Every linear layer is packed, at half a byte and an fp32 constant for 64; a product makes fp16 and bf16 of it.
+void TestTorchTapes::packsFabricsOutputLayer()
+{
+    TrainingPlan plan = planOf(llama2, "litgpt");
+    plan.lora.rank = Count(8);
+    plan.lora.targets = Names({"q_proj", "v_proj"});
+    plan.precision.params = Field<DataType>(DataType::Nf4);
+    const ModelProgram program = programOf(plan);
+    constexpr double table = 32000.0 * 4096, matrices = 32 * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008);
+    constexpr double adapters = 32 * 2 * 8.0 * (4096 + 4096);
+    double parameters = 0;
+    for (const Tape::Event& event : program.stages.front().tensors.resident) {
+        parameters += event.kind == TensorKind::Parameters ? static_cast<double>(event.bytes) : 0;
+    }
+    const double expected = 2 * table + 0.5625 * (matrices + table) + 2 * adapters + 2 * 65 * 4096;
+    QVERIFY2(std::abs(parameters - expected) < 1e-4 * expected, qPrintable(QString::number(parameters)));
+    const std::int64_t unpacked = 2 * 2 * 32000 * 4096, gradients = tokens * 32000 * 4 / 8;
+    std::int64_t most = 0;
+    for (const Piece& piece : program.pieces) {
+        for (const Tape::Event& event : piece.tape.backward) {
+            most = std::max(most, event.op == Tape::Op::Allocate ? event.bytes : 0);
+        }
+    }
+    QCOMPARE(most, unpacked + gradients);
 }
 
 /// FSDP2 keeps the result of a block's collective until the next block has asked for its own: two buffers of 9/8 of the
