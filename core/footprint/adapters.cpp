@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/parameters.h"
+#include "footprint/tape_shape.h"
 
 #include <algorithm>
 #include <array>
@@ -51,6 +52,13 @@ unsigned targetsNamed(std::string_view name)
     return found == names.end() ? 0 : found->second;
 }
 
+/// One linear layer makes all three.
+bool isPackedQkv(std::string_view name)
+{
+    constexpr unsigned all = Adapters::Query | Adapters::Key | Adapters::Value;
+    return targetsNamed(name) == all;
+}
+
 } // namespace
 
 Adapters adaptersOf(const TrainingPlan& plan)
@@ -61,10 +69,17 @@ Adapters adaptersOf(const TrainingPlan& plan)
     }
     result.rank = plan.lora.rank.value;
     unsigned targets = 0;
-    for (const std::string& name : plan.lora.targets.value) {
+    const std::vector<std::string>& targetNames = plan.lora.targets.value;
+    for (const std::string& name : targetNames) {
         targets |= targetsNamed(name);
     }
     result.targets = targets != 0 ? targets : result.targets;
+    // Megatron's linear_qkv and linear_fc1 are single layers; a plan that names no framework, profile or recipe has
+    // theory.md's.
+    const bool isOfSome = plan.implementation.profile.isKnown() || !plan.framework.value.empty()
+        || plan.precision.recipe.value.starts_with("megatron");
+    result.packsGate = isOfSome && profileOf(plan).starts_with("megatron");
+    result.packsQkv = result.packsGate || std::any_of(targetNames.begin(), targetNames.end(), isPackedQkv);
     return result;
 }
 

@@ -37,9 +37,14 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
     // that reads as one group per rank.
     const std::int64_t groups = model.heads > 0 ? std::max(model.groups, split.tensor) : 1;
     const Elements keys = Elements(groups) * model.headDim;
-    part.column(model.hidden, model.attnGate ? Elements(2) * queries : queries, Adapters::Query);
-    part.column(model.hidden, keys, Adapters::Key);
-    part.column(model.hidden, keys, Adapters::Value);
+    const Elements gated = model.attnGate ? Elements(2) * queries : queries;
+    const auto own = [&part](Adapters::Target target) { return part.packsQkv() ? Adapters::Other : target; };
+    if (part.packsQkv()) {
+        part.adapter(model.hidden, gated + keys + keys, Adapters::Query | Adapters::Key | Adapters::Value);
+    }
+    part.column(model.hidden, gated, own(Adapters::Query));
+    part.column(model.hidden, keys, own(Adapters::Key));
+    part.column(model.hidden, keys, own(Adapters::Value));
     if (model.qkvBias) {
         part.columnBias(queries);
         part.columnBias(keys);

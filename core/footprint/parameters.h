@@ -43,6 +43,7 @@ struct Adapters
 
     std::int64_t rank = 0; ///< 0: none
     unsigned targets = Query | Key | Value | Output | MlpIn | MlpOut;
+    bool packsQkv = false, packsGate = false; ///< q, k, v (gate and up) are one linear layer with one adapter
 };
 /// Module names as Hugging Face and Megatron-LM have them; every linear layer of a block when none is named.
 [[nodiscard]] Adapters adaptersOf(const TrainingPlan& plan);

@@ -33,10 +33,21 @@ public:
         m_weights.factors += rows + columns;
     }
     void add(const Weights& part) { m_weights += part; }
+    /// One more adapter, of layers whose own targets were left out.
+    void adapter(Elements in, Elements out, unsigned targets)
+    {
+        if ((m_adapters.targets & targets) != 0) {
+            m_weights.adapters += Elements(m_adapters.rank) * (in + out / m_tensor);
+        }
+    }
     void mlp(std::int64_t hidden, std::int64_t ffn, std::int64_t gate, bool hasBias)
     {
+        const Adapters::Target target = m_adapters.packsGate ? Adapters::Other : Adapters::MlpIn;
+        if (m_adapters.packsGate) {
+            adapter(hidden, Elements(gate) * ffn, Adapters::MlpIn);
+        }
         for (std::int64_t input = 0; input < gate; ++input) {
-            column(hidden, ffn, Adapters::MlpIn);
+            column(hidden, ffn, target);
             if (hasBias) {
                 columnBias(ffn);
             }
@@ -48,6 +59,7 @@ public:
     }
 
     [[nodiscard]] const Weights& weights() const { return m_weights; }
+    [[nodiscard]] bool packsQkv() const { return m_adapters.packsQkv; }
 
 private:
     void linear(Elements in, Elements out, Adapters::Target target)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/state.h"
 
+#include "footprint/tape_shape.h"
+#include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/objective.h"
 #include "plan/precision.h"
@@ -45,6 +47,19 @@ void applyOptimizer(const TrainingPlan& plan, OptimizerKind kind, PrecisionRecip
     }
 }
 
+/// Beside 16-bit weights Transformer Engine keeps 8-bit ones, and transposed ones where the GPU or scales by block want
+/// them (theory_moe_cp.md B3).
+double eightBitCopies(const TrainingPlan& plan)
+{
+    const bool usesFp8 = plan.precision.fp8.isKnown() && !plan.precision.fp8.value.empty();
+    const std::string_view profile = profileOf(plan);
+    if (!usesFp8 || plan.precision.fp8Params.value || (profile != "megatron-te" && profile != "megatron-kwai")) {
+        return 0;
+    }
+    const bool isByBlock = plan.precision.fp8.value == "blockwise";
+    return computeCapability(plan.hardware) < 10 || isByBlock ? 2 : 1;
+}
+
 struct Share
 {
     double parameters, gradients, optimizer;
@@ -55,6 +70,7 @@ void addTrained(StateBytes& result, const Weights& weights, const StateRecipe& r
     const double matrices = weights.matrices.real();
     const double others = weights.tables.real() + weights.vectors.real();
     result.parameters += (matrices * recipe.parameter + others * recipe.otherParameter) * share.parameters;
+    result.parameters += matrices * recipe.eightBitCopies;
     result.gradients += (matrices + others) * recipe.gradient * share.gradients;
     result.gradientCopies += (matrices + others) * recipe.gradientCopy * share.gradients;
     result.master += (matrices + others) * recipe.master * share.optimizer;
@@ -70,6 +86,7 @@ void addFrozen(StateBytes& result, const Weights& weights, const StateRecipe& re
     result.parameters += (weights.matrices.real() * recipe.frozen
                           + (weights.tables.real() + weights.vectors.real()) * recipe.otherFrozen)
         * share.parameters;
+    result.parameters += weights.matrices.real() * recipe.eightBitCopies;
 }
 
 /// LoRA adapters train in fp32: 4 + 4 bytes and their moments (theory.md 2.1, S06). In Megatron they are parameters
@@ -89,28 +106,30 @@ void addAdapters(StateBytes& result, const Weights& weights, const StateRecipe& 
     result.moments += weights.adapters.real() * recipe.adapterMoments * share.optimizer;
 }
 
-/// The replicas that share one copy of the state (theory.md 2.2: data and context parallel ranks reduce together).
-std::int64_t shardingRanks(const TrainingPlan& plan, std::int64_t replicas)
+/// Copies of the state among the data parallel ranks: those of hybrid FSDP, which Megatron calls instances.
+std::int64_t stateCopies(const TrainingPlan& plan)
 {
-    const ShardPlan& shard = plan.shard;
-    std::int64_t ranks = replicas;
-    if (shard.fsdp.value && plan.parallel.dpShard.isKnown() && plan.parallel.dpShard.value > 0) {
-        ranks = std::min(ranks, plan.parallel.dpShard.value);
-    } else if (shard.fsdp.value && plan.parallel.dpReplicate.isKnown() && plan.parallel.dpReplicate.value > 1) {
-        ranks /= plan.parallel.dpReplicate.value;
+    const ParallelPlan& parallel = plan.parallel;
+    const std::int64_t instances = std::max<std::int64_t>(plan.shard.distOptInstances.valueOr(1), 1);
+    if (!plan.shard.fsdp.value) {
+        return instances;
     }
-    if (shard.distOptInstances.isKnown() && shard.distOptInstances.value > 1) {
-        ranks /= shard.distOptInstances.value;
-    }
-    return std::max<std::int64_t>(ranks, 1);
+    const std::int64_t copies
+        = parallel.dpShard.value > 0 ? dataParallelSize(plan) / parallel.dpShard.value : parallel.dpReplicate.value;
+    return std::max(copies, instances);
 }
 
 } // namespace
 
+std::int64_t shardingRanks(const TrainingPlan& plan, std::int64_t replicas)
+{
+    return std::max<std::int64_t>(replicas / stateCopies(plan), 1);
+}
+
 ShardedParts shardedParts(const ShardPlan& shard)
 {
     std::int64_t level = std::clamp<std::int64_t>(shard.zeroStage.value, 0, 3);
-    if (shard.distOpt.value) {
+    if (shard.distOpt.value && !shard.fsdp.value) { // Megatron's FSDP asks for it, whatever it shards
         level = std::max<std::int64_t>(level, 1);
     }
     if (shard.fsdp.value) {
@@ -167,6 +186,7 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     recipe.otherFrozen = hasFrozenType ? bytesPerElement(plan.precision.frozen.value) : recipe.otherParameter;
     recipe.frozen = hasFrozenType && !isQuantised(types.params) ? recipe.otherFrozen : recipe.parameter;
     recipe.copiesTables = plan.lora.trainsEmbeddings.value;
+    recipe.eightBitCopies = eightBitCopies(plan);
     recipe.gradient = bytesPerElement(types.grads);
     const bool copiesGradients = types.id == "megatron-fp16" && !isPrecisionAware(plan);
     recipe.gradientCopy = copiesGradients && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;

@@ -22,12 +22,17 @@ struct ShardedParts
 /// ZeRO stage 1 shards the optimizer, 2 the gradients too, 3 and FSDP everything.
 [[nodiscard]] ShardedParts shardedParts(const ShardPlan& shard);
 
+/// Of so many replicas of a weight, those that share one copy of the state: data and context parallel ranks reduce
+/// together (theory.md 2.2), within an instance where hybrid sharding keeps several copies.
+[[nodiscard]] std::int64_t shardingRanks(const TrainingPlan& plan, std::int64_t replicas);
+
 /// Bytes per trainable parameter (theory.md 2.1), before any sharding.
 struct StateRecipe
 {
     double parameter = 2;
     double otherParameter = 2; ///< of tables and vectors, which stay 16-bit when the matrices are quantised
     double frozen = 2, otherFrozen = 2; ///< the same of weights that are not trained
+    double eightBitCopies = 0; ///< of a matrix element: what Transformer Engine multiplies, cached from step to step
     double gradient = 2;
     double gradientCopy = 0; ///< fp32 copy that fp16 training makes at the step and keeps until gradients are zeroed
     double master = 4;
@@ -41,7 +46,10 @@ struct StateRecipe
     bool gradientsPersist = false;
 
     /// Of a matrix element: 16 in the textbook.
-    [[nodiscard]] double total() const { return parameter + gradient + gradientCopy + master + moments; }
+    [[nodiscard]] double total() const
+    {
+        return parameter + eightBitCopies + gradient + gradientCopy + master + moments;
+    }
 };
 [[nodiscard]] StateRecipe stateRecipe(const TrainingPlan& plan);
 

@@ -55,6 +55,12 @@ bool describesAdapters(const TrainingPlan& plan)
         && plan.lora.adapterSlots.valueOr(1) < 2 && !plan.shard.offloadActivations.value;
 }
 
+/// bitsandbytes' optimizers: "adamw_8bit", "paged_adamw_8bit", "AdamW8bit".
+bool hasEightBitName(const OptimizerPlan& optimizer)
+{
+    return optimizer.name.value.find("8bit") != std::string::npos;
+}
+
 /// What Megatron does not do, and what it does in its place.
 Result<void> checkPossible(const TrainingPlan& plan)
 {
@@ -74,8 +80,11 @@ Result<void> checkPossible(const TrainingPlan& plan)
                                    "implementation.profile to megatron-te")},
              std::pair{shard.offloadParams.value,
                        HEADROOM_TR("core", "Megatron keeps its weights on the GPU: leave shard.offload_params out")},
-             std::pair{optimizerOf(plan) == OptimizerKind::Adafactor,
-                       HEADROOM_TR("core", "Megatron has no Adafactor: set optimizer.name to adam, sgd or muon")},
+             std::pair{
+                 optimizerOf(plan) == OptimizerKind::Adafactor || hasEightBitName(plan.optimizer),
+                 HEADROOM_TR("core",
+                             "Megatron has neither Adafactor nor 8-bit optimizers: set optimizer.name to adam, sgd or "
+                             "muon")},
              std::pair{freezesParts(plan),
                        HEADROOM_TR("core",
                                    "Megatron's tapes freeze whole parts (frozen.llm, frozen.vision, "

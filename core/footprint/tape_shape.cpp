@@ -138,13 +138,12 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.fullSequence = plan.batch.seq.value;
     shape.sequence = shape.fullSequence / shape.context;
     shape.decoderSequence = plan.batch.decoderSeq.valueOr(shape.fullSequence) / shape.context;
-    const std::int64_t instances = atLeastOne(plan.shard.distOptInstances);
     const ShardedParts parts = plan.shard.fsdp.value ? shardedParts(plan.shard) : ShardedParts{};
-    shape.isDistributedOptimizer = plan.shard.distOpt.value || plan.shard.fsdp.value;
+    shape.isDistributedOptimizer = plan.shard.fsdp.value ? parts.optimizer : plan.shard.distOpt.value;
     shape.shardsGradients = parts.gradients;
     shape.shardsParameters = parts.parameters;
     shape.communicationUnit = plan.shard.communicationUnit.valueOr(0);
-    shape.optimizerShards = std::max<std::int64_t>(shape.data * shape.context / instances, 1);
+    shape.optimizerShards = shardingRanks(plan, shape.data * shape.context);
 }
 
 void readPrecision(const TrainingPlan& plan, RankShape& shape)

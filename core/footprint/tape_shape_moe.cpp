@@ -2,6 +2,7 @@
 #include "footprint/tape_shape_moe.h"
 
 #include "footprint/architecture.h"
+#include "footprint/state.h"
 #include "footprint/tape_shape.h"
 
 #include <algorithm>
@@ -79,8 +80,7 @@ Result<void> readExperts(const TrainingPlan& plan, RankShape& shape)
     experts.sharedFfn = whole.sharedFfn / shape.tensor;
     // Without expert parallelism experts are parameters like all others (transformer/moe/experts.py, allreduce).
     experts.hasOwnBuffers = split.expert > 1 || split.expertTensor != split.tensor;
-    const std::int64_t instances = std::max<std::int64_t>(plan.shard.distOptInstances.valueOr(1), 1);
-    experts.optimizerShards = std::max<std::int64_t>(split.expertData() / instances, 1);
+    experts.optimizerShards = shardingRanks(plan, split.expertData());
     experts.probability = probabilityBytes(plan.moe, shape.element);
     experts.capacityFactor = std::max(plan.moe.capacityFactor.valueOr(0), 0.0);
     experts.padsToCapacity = experts.capacityFactor > 0 && plan.moe.padToCapacity.valueOr(false);

@@ -4104,8 +4104,8 @@ Headroom 查找写明阶段、步数
         <translation>Megatron 的权重保留在 GPU 上：请去掉 shard.offload_params</translation>
     </message>
     <message>
-        <source>Megatron has no Adafactor: set optimizer.name to adam, sgd or muon</source>
-        <translation>Megatron 没有 Adafactor：请把 optimizer.name 设为 adam、sgd 或 muon</translation>
+        <source>Megatron has neither Adafactor nor 8-bit optimizers: set optimizer.name to adam, sgd or muon</source>
+        <translation>Megatron 没有 Adafactor 和 8 位优化器：请把 optimizer.name 设为 adam、sgd 或 muon</translation>
     </message>
     <message>
         <source>Megatron&apos;s tapes freeze whole parts (frozen.llm, frozen.vision, frozen.projector), none by name, layer or share</source>

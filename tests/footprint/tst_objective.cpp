@@ -243,6 +243,9 @@ void ObjectiveTest::adaptersAreAllThatTrains()
     QCOMPARE(state.master, 4 * adapters / shards);
     QCOMPARE(state.moments, 8 * adapters / shards);
     QCOMPARE(parameterCount(program, program.stages[0]), base + adapters);
+    Footprint footprint;
+    QVERIFY(estimate(plan, {}, footprint));
+    QCOMPARE(footprint.stages[0].parameters, base + adapters);
 }
 
 void ObjectiveTest::adaptersKeepWhatTheyRead_data()

@@ -52,6 +52,11 @@ void TestShardedUnits::shardsByStrategy_data()
                                         << 12 * all / 4;
     QTest::newRow("optim_grads") << QByteArray("shard.strategy=optim_grads") << 2 * all << 4 * all / 4 << 12 * all / 4;
     QTest::newRow("optim") << QByteArray("shard.strategy=optim") << 2 * all << 4 * all << 12 * all / 4;
+    QTest::newRow("no_shard") << QByteArray("shard.strategy=no_shard shard.dist_opt=true") << 2 * all << 4 * all
+                              << 12 * all;
+    for (const char* copies : {"parallel.dp_replicate=2", "parallel.dp_shard=2", "shard.dist_opt_instances=2"}) {
+        QTest::newRow(copies) << QByteArray(copies) << 2 * all / 2 << 4 * all / 2 << 12 * all / 2;
+    }
 }
 
 void TestShardedUnits::shardsByStrategy()
@@ -185,6 +190,7 @@ void TestShardedUnits::refuses_data()
     QTest::addColumn<QByteArray>("settings");
     QTest::newRow("Megatron's own layers") << QByteArray("implementation.profile=megatron-local");
     QTest::newRow("Muon") << QByteArray("optimizer.name=muon");
+    QTest::newRow("bitsandbytes' optimizer") << QByteArray("optimizer.name=paged_adamw_8bit");
     QTest::newRow("encoder and decoder") << QByteArray("model.family=t5");
 }
 

@@ -122,6 +122,9 @@ void ShardingTest::fullySharded_data()
     row("no shard", 16, {{"shard.strategy", "NO_SHARD"}});
     row("hybrid, two replicas", 16.0 / 4, {{"parallel.dp_replicate", "2"}});
     row("hybrid, shards given", 16.0 / 2, {{"parallel.dp_shard", "2"}});
+    row("hybrid, context parallel ranks share too", 16.0 / 4, {{"parallel.dp_shard", "2"}, {"parallel.cp", "2"}});
+    row("hybrid, Megatron's instances", 16.0 / 4, {{"shard.dist_opt_instances", "2"}});
+    row("no shard, with Megatron's optimizer", 16, {{"shard.strategy", "no_shard"}, {"shard.dist_opt", "true"}});
 }
 
 void ShardingTest::fullySharded()

@@ -48,6 +48,11 @@ void StateTest::bytesPerParameter_data()
     row("fp16 mixed", 16, {{"precision.recipe", "fp16-mixed"}});
     row("Megatron bf16", 18, {{"precision.recipe", "megatron-bf16"}});
     row("Megatron fp16", 20, {{"precision.recipe", "megatron-fp16"}});
+    // theory_moe_cp.md B3: 8-bit weights beside 16-bit ones, and the same transposed where the GPU needs them.
+    row("Megatron in 8 bits, Hopper", 18 + 2, {{"precision.recipe", "megatron-bf16"}, {"precision.fp8", "hybrid"}});
+    row("Megatron in 8 bits, Blackwell", 18 + 1,
+        {{"precision.recipe", "megatron-bf16"}, {"precision.fp8", "hybrid"}, {"hardware.gpu", "b200"}});
+    row("other frameworks in 8 bits", 16, {{"framework", "torchtitan"}, {"precision.fp8", "tensorwise"}});
     row("pure bf16", 8, {{"precision.recipe", "bf16-pure"}});
     row("8-bit Adam, master", 10.03125, {{"precision.recipe", "bf16-adam8bit"}});
     row("8-bit Adam, no master", 6.03125, {{"precision.recipe", "bf16-pure-adam8bit"}});
