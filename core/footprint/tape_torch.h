@@ -113,6 +113,8 @@ struct TorchShape
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// What the encoder hands to all of the decoder's layers.
     [[nodiscard]] std::int64_t memoryBytes() const { return memoryTokens * model.hidden * compute; }
+    /// Of a chunk's layers.
+    [[nodiscard]] std::int64_t recomputedOf(std::int64_t layers) const;
     /// Rows that this rank's experts work on.
     [[nodiscard]] std::int64_t expertRows() const;
     [[nodiscard]] bool gathers() const { return sharding == TorchSharding::Zero3 || sharding == TorchSharding::Fsdp; }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/architecture.h"
 #include "footprint/block_size.h"
 #include "footprint/tape_torch.h"
+#include "footprint/tape_torch_blocks.h"
 #include "footprint/tape_torch_encoder.h"
-#include "footprint/tape_torch_mixers.h"
-#include "footprint/tape_torch_modules.h"
+#include "footprint/tape_torch_pipeline.h"
 #include "footprint/tape_torch_source.h"
 #include "plan/batch.h"
-#include "plan/recomputed_share.h"
 #include "plan/validity.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 namespace headroom {
 
 namespace {
 
-/// Which piece is which in ModelProgram::pieces; `stagePieces` come two for every stage's chunk.
+/// Which piece is which in ModelProgram::pieces.
 enum PieceIndex : std::uint16_t {
     EmbeddingPiece,
     BlockPiece,
@@ -26,48 +26,18 @@ enum PieceIndex : std::uint16_t {
     SourceBlockPiece,
     SourceNormPiece,
     EncoderPieces,
-    StagePieces = EncoderPieces + TorchEncoder::PieceCount
+    PipelinePieces = EncoderPieces + TorchEncoder::PieceCount
 };
-
-/// A layer of a hybrid, or one of which only some parts are trained.
-struct BlockKind
-{
-    LayerKind layer;
-    bool needsGradient = false;
-    std::uint32_t trained = TrainedParts::all;
-    std::uint16_t piece = 0;
-
-    [[nodiscard]] bool isOf(const BlockKind& other) const
-    {
-        return layer == other.layer && needsGradient == other.needsGradient && trained == other.trained;
-    }
-    /// What it runs or keeps.
-    [[nodiscard]] bool hasBackward() const { return needsGradient || trained != 0; }
-};
-
-/// Layers of a pipeline stage's chunk.
-struct ChunkLayers
-{
-    std::int64_t first = 0, count = 0;
-    bool isFirst = false, isLast = false;
-};
-
-/// Of all stages; none where there is no pipeline.
-std::int64_t chunkCount(const TorchShape& shape)
-{
-    const std::int64_t language = shape.stages - shape.encoderStages;
-    return shape.stages > 1 ? shape.encoderStages + language * (shape.chunks + (shape.encoderCopies > 1 ? 1 : 0)) : 0;
-}
 
 class TorchProgram
 {
 public:
     TorchProgram(const TrainingPlan& plan, const TorchShape& shape, ModelProgram& program)
-        : m_plan(plan)
-        , m_shape(shape)
-        , m_encoder(plan, shape, EncoderPieces, program)
+        : m_shape(shape)
         , m_program(program)
-        , m_firstTrained(firstTrained())
+        , m_encoder(plan, shape, EncoderPieces, program)
+        , m_blocks(shape, {BlockPiece, ExpertBlockPiece}, program)
+        , m_pipeline(shape, PipelinePieces, program)
     {
     }
 
@@ -76,7 +46,7 @@ public:
     {
         m_program.hasOwnState = true;
         m_program.persistents.all.clear();
-        m_program.pieces.resize(StagePieces + 2 * static_cast<std::size_t>(chunkCount(m_shape)));
+        m_program.pieces.resize(PipelinePieces + m_pipeline.pieceCount());
         writePieces();
         m_program.stages.resize(layers.size() + static_cast<std::size_t>(m_shape.encoderStages));
         std::int64_t first = 0;
@@ -103,46 +73,27 @@ private:
             m_encoder.writePieces();
         }
         writeTorchEmbedding(m_shape, m_encoder.featureBytes(), persistents, pieces[EmbeddingPiece]);
-        const bool isHybrid = m_shape.model.isHybrid(); // whose layers are written where they stand
-        if (!isHybrid) {
-            writeTorchBlock(m_shape, false, persistents, pieces[BlockPiece], hasSource());
-        }
+        m_blocks.writePieces();
         if (hasSource()) {
             const TorchShape source = torchSourceShape(m_shape);
             writeTorchSource(source, persistents, pieces[SourcePiece]);
             writeTorchBlock(source, false, persistents, pieces[SourceBlockPiece]);
             writeTorchSourceNorm(source, persistents, pieces[SourceNormPiece]);
         }
-        if (m_shape.model.isMoe() && !isHybrid) {
-            writeTorchBlock(m_shape, true, persistents, pieces[ExpertBlockPiece]);
-        }
         writeTorchHead(m_shape, persistents, pieces[HeadPiece],
-                       m_shape.stages > 1 || needsGradient(m_shape.model.layers));
-    }
-
-    /// Whether anything in front of a layer is trained.
-    [[nodiscard]] bool needsGradient(std::int64_t layer) const
-    {
-        return m_shape.reachesEmbedding() || layer > m_firstTrained;
-    }
-
-    [[nodiscard]] std::int64_t firstTrained() const
-    {
-        const std::vector<std::uint32_t>& layers = m_shape.parts.layers;
-        return std::find_if(layers.begin(), layers.end(), [](std::uint32_t trained) { return trained != 0; })
-            - layers.begin();
+                       m_shape.stages > 1 || m_blocks.needsGradient(m_shape.model.layers));
     }
 
     [[nodiscard]] bool hasSource() const { return m_shape.memoryTokens > 0; }
 
     /// A chunk takes the layers in turn: all first chunks before the second ones.
-    [[nodiscard]] ChunkLayers layersOf(const StageProgram& stage, std::int64_t chunk) const
+    [[nodiscard]] TorchChunkLayers layersOf(const StageProgram& stage, std::int64_t chunk) const
     {
         const std::int64_t chunks = m_shape.chunks;
         const auto share = [chunks](std::int64_t layers, std::int64_t index) {
             return layers / chunks + (index < layers % chunks ? 1 : 0);
         };
-        ChunkLayers result;
+        TorchChunkLayers result;
         result.count = share(stage.layers, chunk);
         for (const StageProgram& other : m_program.stages) {
             for (std::int64_t i = 0; i < chunks && (i < chunk || (i == chunk && other.stage < stage.stage)); ++i) {
@@ -163,11 +114,7 @@ private:
         for (std::int64_t i = 0; i < static_cast<std::int64_t>(stage.chunks.size()); ++i) {
             Chunk& chunk = stage.chunks[static_cast<std::size_t>(i)];
             const std::size_t firstPart = parts.size();
-            const std::uint16_t stagePiece = m_nextStagePiece;
-            if (m_shape.stages > 1) {
-                chunk.runs.push_back({stagePiece, 1, 0});
-                m_nextStagePiece = static_cast<std::uint16_t>(m_nextStagePiece + 2);
-            }
+            m_pipeline.begin(chunk);
             if (isEncoders(stage)) {
                 m_encoder.fillOwnStage(stage.stage, chunk, parts);
             } else if (i == own) {
@@ -175,15 +122,12 @@ private:
             } else {
                 fillChunk(layersOf(stage, i), chunk, parts);
             }
-            if (m_shape.stages > 1) {
-                writeGathering(stagePiece, {parts.begin() + static_cast<std::ptrdiff_t>(firstPart), parts.end()});
-                addSending(static_cast<std::uint16_t>(stagePiece + 1), i < own, chunk);
-            }
+            m_pipeline.end(chunk, std::span(parts).subspan(firstPart), i < own);
         }
         stage.tensors = torchState(m_shape, parts);
     }
 
-    void fillChunk(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
+    void fillChunk(const TorchChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
     {
         chunk.receives = !layers.isFirst;
         chunk.sends = !layers.isLast;
@@ -196,7 +140,7 @@ private:
             parts.push_back(
                 {embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal(), m_shape.trained});
         }
-        addBlocks(layers, chunk, parts);
+        m_blocks.add(layers, chunk, parts);
         if (layers.isLast) {
             chunk.runs.push_back({HeadPiece, 1, 0});
             parts.push_back(
@@ -211,19 +155,10 @@ private:
 
     [[nodiscard]] bool keepsOriginal() const { return m_shape.trainsEmbeddings && !m_shape.trainsModel; }
 
-    [[nodiscard]] std::int64_t recomputedOf(std::int64_t layers) const
-    {
-        const std::int64_t asked = m_shape.recomputedShare >= 0
-            ? static_cast<std::int64_t>(layersOfShare(m_shape.recomputedShare, static_cast<double>(layers)))
-            : m_shape.recomputedLayers < 0 ? layers
-                                           : m_shape.recomputedLayers;
-        return m_shape.checkpoints ? std::min(asked, layers) : 0;
-    }
-
     void addSource(Chunk& chunk, std::vector<TorchPart>& parts) const
     {
         const TorchShape source = torchSourceShape(m_shape);
-        const std::int64_t layers = source.model.layers, recomputed = recomputedOf(layers);
+        const std::int64_t layers = source.model.layers, recomputed = m_shape.recomputedOf(layers);
         chunk.runs.push_back({SourcePiece, 1, 0});
         for (const auto& [count, group] : {std::pair{recomputed, 1}, std::pair{layers - recomputed, 0}}) {
             if (count > 0) {
@@ -239,140 +174,11 @@ private:
         parts.push_back({sourceNormWeights(source), 1, m_shape.trainsModel});
     }
 
-    /// Runs of layers of one kind, of which the first so many are recomputed.
-    void addBlocks(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
-    {
-        if (!m_shape.parts.isAll() || m_shape.model.isHybrid()) {
-            return addKinds(layers, chunk, parts);
-        }
-        const std::int64_t recomputed = recomputedOf(layers.count);
-        for (std::int64_t done = 0; done < layers.count;) {
-            const bool hasExperts = m_shape.model.moeLayers(layers.first + done, 1) > 0;
-            const bool isRecomputed = done < recomputed;
-            std::int64_t end = done + 1;
-            while (end < layers.count && (m_shape.model.moeLayers(layers.first + end, 1) > 0) == hasExperts
-                   && (end < recomputed) == isRecomputed) {
-                ++end;
-            }
-            PieceRun run{static_cast<std::uint16_t>(hasExperts ? ExpertBlockPiece : BlockPiece), end - done,
-                         isRecomputed ? 1 : 0};
-            run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
-            chunk.runs.push_back(run);
-            parts.push_back({blockWeights(m_shape, hasExperts, hasSource()), end - done, m_shape.trainsModel, true});
-            done = end;
-        }
-    }
-
-    /// The same where layers are of several kinds or parts of them frozen. What keeps nothing is not recomputed: a
-    /// checkpoint without a gradient to come stores no input (torch/utils/checkpoint.py).
-    void addKinds(const ChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)
-    {
-        const std::int64_t recomputed = recomputedOf(layers.count);
-        chunk.isFrozen = layers.isFirst && !m_shape.reachesEmbedding();
-        for (std::int64_t i = 0; i < layers.count; ++i) {
-            const std::int64_t layer = layers.first + i;
-            BlockKind kind;
-            kind.layer = kindOf(layer);
-            kind.needsGradient = !layers.isFirst || needsGradient(layer);
-            kind.trained = m_shape.parts.of(layer);
-            const std::uint16_t piece = pieceOf(kind);
-            const bool isRecomputed = i < recomputed && kind.hasBackward();
-            chunk.isFrozen &= !kind.hasBackward();
-            if (PieceRun* last = chunk.runs.empty() ? nullptr : &chunk.runs.back();
-                last != nullptr && last->piece == piece && (last->checkpointGroup > 0) == isRecomputed) {
-                ++last->count;
-                ++parts.back().count;
-                continue;
-            }
-            PieceRun run{piece, 1, isRecomputed ? 1 : 0};
-            run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
-            chunk.runs.push_back(run);
-            parts.push_back({layerWeights(m_shape, layer), 1, m_shape.trainsModel, true, false, kind.trained});
-        }
-        chunk.isFrozen &= !layers.isLast;
-    }
-
-    [[nodiscard]] LayerKind kindOf(std::int64_t layer) const
-    {
-        const bool hasExperts = m_shape.model.moeLayers(layer, 1) > 0;
-        return m_shape.model.isHybrid()
-            ? m_shape.model.kinds[static_cast<std::size_t>(layer)]
-            : LayerKind{Mixer::Attention, hasExperts ? FeedForward::Experts : FeedForward::Mlp};
-    }
-
-    [[nodiscard]] std::uint16_t pieceOf(BlockKind kind)
-    {
-        const auto known = std::find_if(m_kinds.begin(), m_kinds.end(),
-                                        [&kind](const BlockKind& other) { return other.isOf(kind); });
-        if (known != m_kinds.end()) {
-            return known->piece;
-        }
-        kind.piece = static_cast<std::uint16_t>(m_program.pieces.size());
-        m_kinds.push_back(kind);
-        TorchShape shape = m_shape;
-        shape.trained = kind.trained;
-        m_program.pieces.emplace_back();
-        if (shape.model.isHybrid()) {
-            writeTorchKind(shape, kind.layer, m_program.persistents, m_program.pieces.back());
-        } else {
-            writeTorchBlock(shape, kind.layer.feedForward == FeedForward::Experts, m_program.persistents,
-                            m_program.pieces.back(), false, kind.needsGradient);
-        }
-        return kind.piece;
-    }
-
-    /// FSDP gathers a pipeline stage's weights once a step (torch/distributed/pipelining/stage.py).
-    void writeGathering(std::uint16_t index, const std::vector<TorchPart>& parts)
-    {
-        Piece& piece = m_program.pieces[index];
-        std::int64_t gathered = 0;
-        for (const TorchPart& part : parts) {
-            for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
-                gathered += tensor.elements() * part.count * m_shape.compute;
-            }
-        }
-        TapeWriter writer(piece.tape, m_program.persistents);
-        if (m_shape.gathers() && !m_shape.habits.reshardsInPipelines) {
-            writer.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
-        }
-        writer.beginBackward(Tape::input);
-        piece.parameters.clear();
-    }
-
-    /// What else a pipeline's runtime adds (stage.py): what a stage sends stays until its backward (fwd_cache), and
-    /// each micro-batch has a buffer of its own for the gradient of that (_prepare_backward_infra). `isStages`: not the
-    /// features of a copy of the encoder, which no runtime sends.
-    void addSending(std::uint16_t index, bool isStages, Chunk& chunk)
-    {
-        if (!chunk.sends || !isStages || chunk.isFrozen) {
-            return;
-        }
-        Piece& piece = m_program.pieces[index];
-        const std::int64_t bytes = chunk.sentBytes > 0 ? chunk.sentBytes : m_shape.streamBytes();
-        TapeWriter writer(piece.tape, m_program.persistents);
-        writer.declare(Tape::input, TensorKind::ResidualStream, bytes);
-        if (m_shape.habits.receivesIntoBuffers) {
-            constexpr double most = 1e18; // beyond any machine, and summable
-            const double all = static_cast<double>(bytes) * static_cast<double>(microBatchesPerStep(m_plan));
-            writer.ensure(receivedKey + index, TensorKind::Boundary, static_cast<std::int64_t>(std::min(all, most)));
-        }
-        const Tape::Slot kept = writer.allocate(TensorKind::Boundary, bytes);
-        writer.beginBackward(Tape::input);
-        writer.free(kept);
-        piece.parameters.clear();
-        chunk.runs.push_back({index, 1, 0});
-    }
-
-    static constexpr std::uint64_t gatheredKey = 0x6761746865726564; // apart from the other profiles' keys
-    static constexpr std::uint64_t receivedKey = 0x7265636569766564;
-
-    const TrainingPlan& m_plan;
     const TorchShape& m_shape;
-    TorchEncoder m_encoder;
     ModelProgram& m_program;
-    std::uint16_t m_nextStagePiece = StagePieces;
-    std::vector<BlockKind> m_kinds; ///< where layers differ; their pieces stand behind the others
-    const std::int64_t m_firstTrained; ///< layer, where parts are frozen
+    TorchEncoder m_encoder;
+    TorchBlocks m_blocks;
+    TorchPipeline m_pipeline;
 };
 
 /// What the schedule's walk needs to know.
@@ -410,7 +216,7 @@ Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habi
     program.shape = walkedShape(plan, *known);
     program.usesExpandableSegments = plan.implementation.expandableSegments.valueOr(habits.setsExpandableSegments);
     constexpr std::int64_t mostChunks = 30'000; // each has two pieces of its own
-    if (known->stages * known->chunks > mostChunks || chunkCount(*known) > mostChunks) {
+    if (known->stages * known->chunks > mostChunks || TorchPipeline::chunks(*known) > mostChunks) {
         return failure(Text{HEADROOM_TR("core", "the sizes of the plan are beyond what any machine holds")});
     }
     if (auto walkable = checkWalkable(program.shape); !walkable) {

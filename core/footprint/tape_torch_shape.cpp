@@ -227,6 +227,15 @@ std::int64_t TorchShape::expertRows() const
     return std::llround(static_cast<double>(tokens * model.topk) * load);
 }
 
+std::int64_t TorchShape::recomputedOf(std::int64_t layers) const
+{
+    const std::int64_t asked = recomputedShare >= 0
+        ? static_cast<std::int64_t>(layersOfShare(recomputedShare, static_cast<double>(layers)))
+        : recomputedLayers < 0 ? layers
+                               : recomputedLayers;
+    return checkpoints ? std::min(asked, layers) : 0;
+}
+
 const TorchHabits* torchHabits(std::string_view profile)
 {
     for (const TorchHabits* habits :
