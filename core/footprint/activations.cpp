@@ -4,10 +4,9 @@
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/objective.h"
-#include "plan/recomputed_share.h"
 
+#include <algorithm>
 #include <cmath>
-#include <string_view>
 
 namespace headroom {
 
@@ -15,129 +14,16 @@ namespace {
 
 using enum Kept;
 
-constexpr double bytesPerValue = 2; // activations are 16-bit
-
 double real(std::int64_t value)
 {
     return static_cast<double>(value);
-}
-
-void addAttention(LayerTensors& layer, const Architecture& model, const Split& split)
-{
-    const double tensor = real(split.tensor);
-    const double outside = real(split.outside());
-    if (model.isMla) {
-        const double heads = real(model.heads) / tensor;
-        const double key = real(model.nopeDim + model.ropeDim);
-        layer[Latents] = bytesPerValue
-            * ((2 * real(model.qLoraRank) + 2 * real(model.kvLoraRank) + real(model.ropeDim)) / outside
-               + real(model.ropeDim));
-        layer[QueryKeyValue] = bytesPerValue * heads * (2 * key + real(model.valueDim));
-        layer[AttentionOutput] = bytesPerValue * heads * real(model.valueDim);
-    } else if (model.heads > 0) {
-        const double queries = real(model.heads) * real(model.headDim) / tensor;
-        const double keys = std::max(real(model.groups) / tensor, 1.0) * real(model.headDim);
-        layer[QueryKeyValue] = bytesPerValue * (queries + 2 * keys);
-        layer[AttentionOutput] = bytesPerValue * queries;
-    } else {
-        layer[QueryKeyValue] = 3 * bytesPerValue * real(model.hidden) / tensor;
-        layer[AttentionOutput] = bytesPerValue * real(model.hidden) / tensor;
-    }
-    layer[LogSumExp] = 4 * real(model.heads) / tensor;
-}
-
-/// Norms and attention: what layers with and without experts have in common.
-LayerTensors commonTensors(const Architecture& model, const Split& split, double scoreSize, double keysPerQuery)
-{
-    LayerTensors layer;
-    const double stream = bytesPerValue * real(model.hidden) / real(split.outside());
-    // Side by side, attention and MLP read one stream, through a norm each or through the same one.
-    const double norms = real(model.blockNorms);
-    layer[NormInputs] = (model.isParallel ? 1 : 2) * stream;
-    layer[AttentionNorm] = stream;
-    layer[MlpNorm] = (norms - 1) * stream;
-    if (!model.isTextbook) {
-        layer[NormStatistics] = norms * (model.layerNorm ? 8.0 : 4.0) / real(split.outside());
-    }
-    addAttention(layer, model, split);
-    layer[DropoutMasks] = model.hiddenDropout ? stream : 0; // two masks of one byte a value
-    layer[Scores] = scoreSize * real(model.heads) / real(split.tensor) * keysPerQuery;
-    return layer;
-}
-
-/// Tokens of a sample that a decoder attends to across, and its own.
-struct CrossTokens
-{
-    double memory = 0, own = 0;
-};
-
-/// A decoder's second attention: queries of its own tokens, keys and values of the encoder's, whose states it shares
-/// with all other layers.
-LayerTensors withCrossAttention(LayerTensors layer, const Architecture& model, const Split& split, double scoreSize,
-                                const CrossTokens& tokens)
-{
-    if (tokens.memory <= 0 || tokens.own <= 0) {
-        return layer;
-    }
-    const double stream = bytesPerValue * real(model.hidden) / real(split.outside());
-    const double queries = bytesPerValue * real(model.heads) * real(model.headDim) / real(split.tensor);
-    const double keys = bytesPerValue * std::max(real(model.groups) / real(split.tensor), 1.0) * real(model.headDim);
-    layer[NormInputs] += stream;
-    layer[AttentionNorm] += stream;
-    layer[NormStatistics] += (model.layerNorm ? 8.0 : 4.0) / real(split.outside());
-    layer[QueryKeyValue] += queries + 2 * keys * tokens.memory / tokens.own;
-    layer[AttentionOutput] += queries;
-    layer[LogSumExp] += 4 * real(model.heads) / real(split.tensor);
-    layer[DropoutMasks] += model.hiddenDropout ? stream / 2 : 0;
-    layer[Scores] += scoreSize * real(model.heads) / real(split.tensor) * tokens.memory;
-    return layer;
-}
-
-bool isAny(std::string_view name, std::initializer_list<std::string_view> names)
-{
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-void drop(LayerTensors& layer, std::initializer_list<Kept> tensors)
-{
-    for (const Kept tensor : tensors) {
-        layer[tensor] = 0;
-    }
-}
-
-/// Modules as Megatron-LM names them, and the plain words other frameworks use (theory.md 3.9). A checkpointed MLP
-/// rebuilds the norm fused into it; a checkpointed mixture keeps its input.
-void dropModule(LayerTensors& layer, std::string_view module, bool isMla)
-{
-    if (isAny(module, {"core_attn", "core_attention"})) {
-        drop(layer, {LogSumExp, Scores});
-    } else if (isAny(module, {"attention", "attn", "self_attn", "self_attention"})) {
-        drop(layer, {Latents, QueryKeyValue, AttentionOutput, LogSumExp, Scores});
-    } else if (module == "mlp") {
-        if (layer[Hidden] > 0) {
-            drop(layer, {MlpNorm, Hidden, Activated});
-        }
-    } else if (isAny(module, {"layernorm", "norm"})) {
-        drop(layer, {AttentionNorm, MlpNorm});
-    } else if (module == "moe") {
-        drop(layer,
-             {Router, ExpertInput, ExpertHidden, ExpertActivated, ExpertProbabilities, SharedHidden, SharedActivated});
-    } else if (module == "moe_act") {
-        drop(layer, {ExpertActivated});
-    } else if (isAny(module, {"act", "activation", "mlp_act"})) {
-        drop(layer, {Activated, ExpertActivated, SharedActivated});
-    } else if (module == "shared_experts") {
-        drop(layer, {SharedHidden, SharedActivated});
-    } else if (module == "mla_up_proj" && isMla) {
-        drop(layer, {QueryKeyValue});
-    }
 }
 
 /// Frozen weights need no inputs for a weight gradient; the rest must stay for the gradient that passes through
 /// (theory.md 3.7).
 void dropForFrozenWeights(LayerTensors& layer)
 {
-    drop(layer, {AttentionNorm, MlpNorm, Activated, ExpertInput, ExpertActivated, SharedActivated});
+    layer.drop({AttentionNorm, MlpNorm, Activated, ExpertInput, ExpertActivated, SharedActivated});
 }
 
 /// Whether gradients reach the language model at all and whether its weights want some.
@@ -151,27 +37,99 @@ Flow languageFlow(const Trainable& trainable)
     return trainable.vision || trainable.projector ? Flow::Through : Flow::None;
 }
 
-LayerBytes layerBytes(LayerTensors layer, const TrainingPlan& plan, const Recompute& recompute, Flow flow, bool isMla)
+/// What the layers of a plan's language model keep, over any split.
+class KeptLayers
 {
-    if (flow == Flow::None) {
+public:
+    KeptLayers(const TrainingPlan& plan, const Architecture& model, const Recompute& recompute)
+        : m_plan(plan)
+        , m_model(model)
+        , m_recompute(recompute)
+        , m_flow(languageFlow(trainableOf(plan)))
+        , m_scores(scoreBytes(plan))
+        , m_sequence(real(layerSequence(plan)))
+        , m_memory(model.hasEncoder() ? real(plan.batch.seq.value) : 0)
+        , m_capacity(std::max(plan.moe.capacityFactor.valueOr(1.0), 0.0))
+    {
+    }
+
+    /// Tokens of a sample in the encoder of an encoder-decoder model.
+    [[nodiscard]] double memory() const { return m_memory; }
+
+    [[nodiscard]] LayerBytes dense(const Split& split) const
+    {
+        LayerTensors layer = denseLayer(m_model, split, m_scores, m_sequence);
+        if (m_memory > 0 && m_sequence > 0) {
+            addCrossAttention(m_model, split, m_scores, {m_memory, m_sequence}, layer);
+        }
+        return bytesOf(layer);
+    }
+    [[nodiscard]] LayerBytes expert(const Split& split) const
+    {
+        LayerTensors layer = expertLayer(m_model, split, m_scores, m_sequence, m_capacity);
+        return bytesOf(layer);
+    }
+    [[nodiscard]] LayerBytes ofKind(LayerKind kind, const Split& split) const
+    {
+        LayerTensors layer = kind.feedForward == FeedForward::Experts
+            ? expertLayer(m_model, split, m_scores, m_sequence, m_capacity)
+            : denseLayer(m_model, split, m_scores, m_sequence);
+        keepKind(kind, m_model, split, layer);
+        return bytesOf(layer);
+    }
+    [[nodiscard]] LayerBytes ofEncoder(const Split& split) const
+    {
+        LayerTensors layer = denseLayer(m_model, split, m_scores, m_memory);
+        return bytesOf(layer);
+    }
+    /// Of all of them.
+    [[nodiscard]] LayerBytes average(const Split& split) const;
+
+private:
+    [[nodiscard]] LayerBytes bytesOf(LayerTensors& layer) const;
+
+    const TrainingPlan& m_plan;
+    const Architecture& m_model;
+    const Recompute& m_recompute;
+    const Flow m_flow;
+    const double m_scores, m_sequence, m_memory, m_capacity;
+};
+
+LayerBytes KeptLayers::bytesOf(LayerTensors& layer) const
+{
+    if (m_flow == Flow::None) {
         return {};
     }
-    if (flow == Flow::Through) {
+    if (m_flow == Flow::Through) {
         dropForFrozenWeights(layer);
     }
-    LayerBytes result{layer.total(), layer.total(), offloadedPerToken(layer, plan)};
-    if (recompute.kind != Recompute::Kind::Modules) {
+    const double whole = layer.total();
+    LayerBytes result{whole, whole, offloadedPerToken(layer, m_plan)};
+    if (m_recompute.kind != Recompute::Kind::Modules) {
         return result;
     }
-    if (plan.recompute.modules.isKnown() && !plan.recompute.modules.value.empty()) {
-        for (const std::string& module : plan.recompute.modules.value) {
-            dropModule(layer, module, isMla);
-        }
-    } else {
-        dropModule(layer, "core_attn", isMla); // what selective means where nothing is named
-    }
+    dropRebuilt(m_plan.recompute, m_model.isMla, layer);
     result.kept = layer.total();
-    result.offloaded = offloadedPerToken(layer, plan);
+    result.offloaded = offloadedPerToken(layer, m_plan);
+    return result;
+}
+
+LayerBytes KeptLayers::average(const Split& split) const
+{
+    const double layers = std::max(real(m_model.layers), 1.0);
+    if (m_model.isHybrid()) {
+        LayerBytes sum;
+        for (const auto& [kind, count] : m_model.countKinds(0, m_model.layers)) {
+            sum.add(ofKind(kind, split), real(count) / layers);
+        }
+        return sum;
+    }
+    LayerBytes result = dense(split);
+    if (m_model.isMoe()) {
+        const double experts = real(m_model.moeLayers(0, m_model.layers)) / layers;
+        result *= 1 - experts;
+        result.add(expert(split), experts);
+    }
     return result;
 }
 
@@ -227,25 +185,6 @@ void addVision(ActivationModel& result, const TrainingPlan& plan, const VisionTo
     result.visionRebuilt = result.recompute.vision ? std::max(whole - input, 0.0) : 0;
 }
 
-/// The average layer of a hybrid.
-template <class Function>
-void averageKinds(const Architecture& model, const Function& inKind, const Split& split, LayerBytes& result)
-{
-    result = {};
-    for (const auto& [kind, count] : model.countKinds(0, model.layers)) {
-        LayerBytes layer = inKind(kind, split);
-        layer *= real(count) / std::max(real(model.layers), 1.0);
-        result.whole += layer.whole;
-        result.kept += layer.kept;
-        result.offloaded += layer.offloaded;
-    }
-}
-
-double average(double dense, double expert, double expertShare)
-{
-    return dense + (expert - dense) * expertShare;
-}
-
 double effectiveK(const ActivationModel& model, double keptK, double layers, double stages)
 {
     const double input = std::min(1.0, model.k);
@@ -260,114 +199,30 @@ double effectiveK(const ActivationModel& model, double keptK, double layers, dou
         break;
     }
     const double perStage = std::max(layers, 1.0) / stages;
-    return average(model.k, input, model.recompute.blockLayers(perStage, 1) / perStage);
+    return model.k + (input - model.k) * model.recompute.blockLayers(perStage, 1) / perStage;
 }
 
-} // namespace
-
-double Recompute::blockLayers(double chunkLayers, double chunks) const
+/// The layers over the plan's split, in proportion to the k of a whole one.
+void addLayers(const KeptLayers& layers, const Architecture& model, const Split& split, double scale,
+               ActivationModel& result)
 {
-    const double asked = share >= 0 ? layersOfShare(share, chunkLayers) : real(layers) / (perChunk ? 1.0 : chunks);
-    return everyLayer ? chunkLayers : std::min(asked, chunkLayers);
-}
-
-LayerBytes& LayerBytes::operator*=(double scale)
-{
-    whole *= scale;
-    kept *= scale;
-    offloaded *= scale;
-    return *this;
-}
-
-double LayerTensors::total() const
-{
-    double sum = 0;
-    for (const double tensor : bytes) {
-        sum += tensor;
+    result.dense = layers.dense(split);
+    result.dense *= scale;
+    if (model.isHybrid()) {
+        for (const auto& [kind, count] : model.countKinds(0, model.layers)) {
+            result.kinds.emplace_back(kind, layers.ofKind(kind, split)).second *= scale;
+        }
+    } else if (model.isMoe()) {
+        result.expert = layers.expert(split);
+        result.expert *= scale;
     }
-    return sum;
-}
-
-double scoreBytes(const TrainingPlan& plan)
-{
-    const std::string& name = plan.attention.impl.value;
-    if (!plan.attention.impl.isKnown()) {
-        return 0;
-    }
-    const double dropout = plan.model.attnDropout.valueOr(0) > 0 ? 1 + 2 : 0;
-    if (name == "eager") {
-        return 6 + dropout;
-    }
-    return isAny(name, {"unfused", "local", "math"}) ? 2 + dropout : 0;
-}
-
-LayerTensors denseLayer(const Architecture& model, const Split& split, double scoreSize, double keysPerQuery)
-{
-    LayerTensors layer = commonTensors(model, split, scoreSize, keysPerQuery);
-    const double width = real(model.ffn) / real(split.tensor);
-    layer[Hidden] = bytesPerValue * real(model.gate) * width;
-    layer[Activated] = bytesPerValue * width;
-    return layer;
-}
-
-LayerTensors expertLayer(const Architecture& model, const Split& split, double scoreSize, double keysPerQuery,
-                         double capacityFactor)
-{
-    LayerTensors layer = commonTensors(model, split, scoreSize, keysPerQuery);
-    const double outside = real(split.outside());
-    const double experts = real(model.experts);
-    const double topk = real(model.topk);
-    // Scores, top-k indices and values, and the fused permutation map (theory_moe_cp.md 4).
-    layer[Router] = (4 * experts + 12 * topk + 4 * (2 * experts + 1)) / outside;
-    // Rows that reach the local experts for each token: sequence shards are gathered over expert tensor parallelism.
-    const double rows = topk * capacityFactor * std::min(real(split.expertTensor) / outside, 1.0);
-    const double width = real(model.expertFfn) / real(split.expertTensor);
-    layer[ExpertInput] = bytesPerValue * rows * real(model.latent > 0 ? model.latent : model.hidden);
-    layer[ExpertHidden] = bytesPerValue * rows * real(model.gate) * width;
-    layer[ExpertActivated] = bytesPerValue * rows * width;
-    layer[ExpertProbabilities] = 4 * rows;
-    const double shared = real(model.sharedFfn) / real(split.tensor);
-    layer[SharedHidden] = bytesPerValue * real(model.gate) * shared;
-    layer[SharedActivated] = bytesPerValue * shared;
-    return layer;
-}
-
-Recompute recomputeOf(const TrainingPlan& plan)
-{
-    const RecomputePlan& recompute = plan.recompute;
-    Recompute result;
-    const bool isDecided = recompute.enabled.isKnown() && recompute.enabled.origin.kind != OriginKind::Default;
-    const bool isOn = isDecided ? recompute.enabled.value : recompute.granularity.isStated();
-    if (!isOn || recompute.granularity.value == Granularity::None) {
-        return result;
-    }
-    result.vision = recompute.vision.value;
-    const bool hasCount = recompute.numLayers.isKnown() && recompute.numLayers.value > 0;
-    if (const auto share = recomputedShare(recompute)) {
-        result.kind = Recompute::Kind::Block;
-        result.share = *share;
-        result.everyLayer = *share >= 1;
-        result.perChunk = true;
-    } else if (recompute.granularity.value == Granularity::Selective) {
-        result.kind = hasCount ? Recompute::Kind::Block : Recompute::Kind::Modules;
-        result.layers = hasCount ? recompute.numLayers.value : 0;
-    } else if (recompute.method.value == "uniform") {
-        result.kind = Recompute::Kind::Uniform;
-        result.group = hasCount ? recompute.numLayers.value : 1;
-    } else {
-        result.kind = Recompute::Kind::Block;
-        result.everyLayer = !(recompute.method.value == "block" && hasCount);
-        result.layers = recompute.numLayers.value;
-        result.perChunk = true;
-    }
-    return result;
 }
 
 /// `tokens` of the encoder, whose layers keep `layer` a token. Its last norm's input and result serve all layers of the
 /// decoder; of sound, the spectrogram and both sides of two activations, the first at twice the rate (transformers
 /// modeling_whisper.py, WhisperEncoder).
-static void addEncoder(const Architecture& model, const Split& split, double tokens, double scale, LayerBytes layer,
-                       ActivationModel& result)
+void addEncoder(const Architecture& model, const Split& split, double tokens, double scale, LayerBytes layer,
+                ActivationModel& result)
 {
     layer.whole *= scale;
     layer.kept *= scale;
@@ -383,67 +238,49 @@ static void addEncoder(const Architecture& model, const Split& split, double tok
     result.encoderRebuilt = kept.rebuilt;
 }
 
+} // namespace
+
+LayerBytes& LayerBytes::operator*=(double scale)
+{
+    whole *= scale;
+    kept *= scale;
+    offloaded *= scale;
+    return *this;
+}
+
+void LayerBytes::add(const LayerBytes& other, double share)
+{
+    whole += share * other.whole;
+    kept += share * other.kept;
+    offloaded += share * other.offloaded;
+}
+
 ActivationModel activationModel(const TrainingPlan& plan, const Architecture& model, const VisionTower& tower,
                                 const Projector& projector, const Split& split, const Calibration& calibration)
 {
     ActivationModel result;
-    const double sequence = real(layerSequence(plan));
     const double samples = real(batchEquation(plan).micro.value_or(1)) * real(sequencesPerSample(plan));
-    const double tokens
-        = plan.batch.tokensPerMicrobatch.isKnown() ? real(plan.batch.tokensPerMicrobatch.value) : samples * sequence;
+    const double tokens = plan.batch.tokensPerMicrobatch.isKnown() ? real(plan.batch.tokensPerMicrobatch.value)
+                                                                   : samples * real(layerSequence(plan));
     result.tokens = std::max(tokens, 0.0) / real(split.context);
     result.recompute = recomputeOf(plan);
     result.offload = activationOffload(plan);
 
-    const Flow flow = languageFlow(trainableOf(plan));
-    const double scores = scoreBytes(plan);
-    const double capacity = std::max(plan.moe.capacityFactor.valueOr(1.0), 0.0);
-    const auto bytesOf
-        = [&](const LayerTensors& layer) { return layerBytes(layer, plan, result.recompute, flow, model.isMla); };
-    const Split alone;
-    const double memory = model.hasEncoder() ? real(plan.batch.seq.value) : 0;
-    const auto decoder = [&](const Split& over) {
-        return withCrossAttention(denseLayer(model, over, scores, sequence), model, over, scores, {memory, sequence});
-    };
-    LayerBytes denseAlone = bytesOf(decoder(alone));
-    LayerBytes expertAlone;
-    result.dense = bytesOf(decoder(split));
-    double expertShare = 0;
-    if (model.isHybrid()) {
-        const auto inKind = [&](LayerKind kind, const Split& ranks) {
-            LayerTensors layer = kind.feedForward == FeedForward::Experts
-                ? expertLayer(model, ranks, scores, sequence, capacity)
-                : denseLayer(model, ranks, scores, sequence);
-            keepKind(kind, model, ranks, layer);
-            return bytesOf(layer);
-        };
-        averageKinds(model, inKind, alone, denseAlone);
-        for (const auto& [kind, count] : model.countKinds(0, model.layers)) {
-            result.kinds.emplace_back(kind, inKind(kind, split));
-        }
-    } else if (model.isMoe()) {
-        expertAlone = bytesOf(expertLayer(model, alone, scores, sequence, capacity));
-        result.expert = bytesOf(expertLayer(model, split, scores, sequence, capacity));
-        expertShare = real(model.moeLayers(0, model.layers)) / std::max(real(model.layers), 1.0);
-    }
+    const KeptLayers layers(plan, model, result.recompute);
+    const LayerBytes alone = layers.average(Split{});
     const double unit = bytesPerValue * std::max(real(model.hidden), 1.0);
-    result.theoryK = average(denseAlone.whole, expertAlone.whole, expertShare) / unit;
+    result.theoryK = alone.whole / unit;
     result.k = calibration.k.value_or(result.theoryK);
     const double scale = result.theoryK > 0 ? result.k / result.theoryK : 0;
-    for (LayerBytes* layer : {&result.dense, &result.expert}) {
-        *layer *= scale;
-    }
-    for (auto& [kind, layer] : result.kinds) {
-        layer *= scale;
-    }
+    addLayers(layers, model, split, scale, result);
     const bool isShared = plan.recompute.distribute.value && !split.sequence;
     result.input = std::min(unit, unit * result.k) / real(isShared ? split.tensor : split.outside());
     const double chunksCounted = result.recompute.perChunk ? real(split.chunks) : 1.0;
-    const double keptK = scale * average(denseAlone.kept, expertAlone.kept, expertShare) / unit;
-    result.effectiveK = effectiveK(result, keptK, real(model.layers), real(split.pipeline) * chunksCounted);
+    result.effectiveK
+        = effectiveK(result, scale * alone.kept / unit, real(model.layers), real(split.pipeline) * chunksCounted);
     if (model.hasEncoder()) {
-        const LayerBytes layer = bytesOf(denseLayer(model, split, scores, memory));
-        addEncoder(model, split, samples * memory / real(split.context), scale, layer, result);
+        const double memory = samples * layers.memory() / real(split.context);
+        addEncoder(model, split, memory, scale, layers.ofEncoder(split), result);
     }
     Split encoder = split;
     encoder.tensor = encoderTensorParallel(plan);

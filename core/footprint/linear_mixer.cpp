@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/linear_mixer.h"
 
-#include "footprint/activations.h"
+#include "footprint/layer_tensors.h"
 
 #include <algorithm>
 
@@ -11,18 +11,9 @@ namespace {
 
 using enum Kept;
 
-constexpr double bytesPerValue = 2;
-
 double real(std::int64_t value)
 {
     return static_cast<double>(value);
-}
-
-void drop(LayerTensors& layer, std::initializer_list<Kept> tensors)
-{
-    for (const Kept tensor : tensors) {
-        layer[tensor] = 0;
-    }
 }
 
 /// z, x, B, C and the time steps as they came from the projection; the scan's result before and behind its gate; the
@@ -70,13 +61,13 @@ LinearMixer LinearMixer::splitOver(std::int64_t ranks) const
 void keepKind(LayerKind kind, const Architecture& model, const Split& split, LayerTensors& layer)
 {
     if (kind.mixer != Mixer::Attention) {
-        drop(layer, {Latents, QueryKeyValue, AttentionOutput, LogSumExp, Scores});
+        layer.drop({Latents, QueryKeyValue, AttentionOutput, LogSumExp, Scores});
     }
     if (kind.mixer == Mixer::None) {
-        drop(layer, {AttentionNorm});
+        layer.drop({AttentionNorm});
     }
     if (kind.feedForward == FeedForward::None) {
-        drop(layer, {MlpNorm, Hidden, Activated});
+        layer.drop({MlpNorm, Hidden, Activated});
     }
     if (kind.halves() < 2) {
         for (const Kept tensor : {NormInputs, NormStatistics, DropoutMasks}) {
