@@ -231,7 +231,8 @@ private:
             if (run.checkpointGroup > 0) {
                 changeAll(tape.saved, -1);
             }
-            if (run.offloadsInput && !isReceived) {
+            const bool isWithinGroup = run.checkpointGroup > 0 && i % run.checkpointGroup != 0;
+            if (isWithinGroup || (run.offloadsInput && !isReceived)) {
                 change(TensorKind::ResidualStream, -tape.storages[Tape::input].bytes);
             }
         }
@@ -251,16 +252,21 @@ private:
     void backwardRun(const PieceRun& run, bool readsReceived)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
-        for (std::int64_t i = 0; i < run.count; ++i) {
-            if (run.offloadsInput) {
+        const std::int64_t group = std::max<std::int64_t>(run.checkpointGroup, 1);
+        for (std::int64_t i = run.count; i-- > 0;) {
+            const auto isReceived
+                = [&](std::int64_t piece) { return readsReceived && piece == 0 && !run.offloadsInput; };
+            const bool isLastOfGroup = i + 1 == run.count || (i + 1) % group == 0;
+            if (isLastOfGroup && run.offloadsInput) {
                 change(TensorKind::ResidualStream, tape.storages[Tape::input].bytes);
             }
-            const bool isReceived = readsReceived && i + 1 == run.count && !run.offloadsInput;
-            if (run.checkpointGroup > 0) {
-                play(tape.forward, isReceived);
+            if (isLastOfGroup && run.checkpointGroup > 0) { // rebuilt together
+                for (std::int64_t piece = i / group * group; piece <= i; ++piece) {
+                    play(tape.forward, isReceived(piece));
+                }
                 change(TensorKind::ResidualStream, -tape.outputBytes);
             }
-            play(tape.backward, isReceived);
+            play(tape.backward, isReceived(i));
         }
     }
 
