@@ -242,9 +242,11 @@ void CaseReader::readTorchtune()
 }
 
 /// finetune.py of late 2023: rank 64 on c_attn, c_proj, w1, w2, AdamW of PyTorch 2.0. Adapters have the base's type
-/// since PEFT 0.6 of November 2023 (tuners/lora/layer.py, update_layer), fp32 before; on GPTQ's layers DeepSpeed makes
-/// them 16-bit. Qwen-VL's is of October, leaves out the last layer of the MLP and writes attention out
-/// (modeling_qwen.py).
+/// since PEFT 0.6 of November 2023 (tuners/lora/layer.py, update_layer), fp32 before: the table's 7B and 14B are those
+/// of August and September, 1.8B came on the last of November. On GPTQ's layers DeepSpeed makes them 16-bit. All
+/// weights are trained under ZeRO-3 on two GPUs, with buckets of h² ("auto"); the page does not name the stage on one,
+/// for which the repository's other file is taken. Qwen-VL's is of October, leaves out the last layer of the MLP and
+/// writes attention out (modeling_qwen.py).
 void CaseReader::readQwen()
 {
     const bool isVisual = contains(m_case.framework, "Qwen-VL");
@@ -254,14 +256,17 @@ void CaseReader::readQwen()
     set("optimizer.impl", "foreach2");
     if (m_case.kind == "sft") {
         setState("bf16", "bf16", "fp32", "fp32");
-        set("shard.zero_stage", "3");
+        const bool isAlone = m_node["n_gpus"].as<int>() == 1;
+        set("shard.zero_stage", isAlone ? "2" : "3");
+        set("shard.reduce_bucket", isAlone ? "400000000" : "16777216"); // twice 2e8 that overlap, or 4096²
         set("implementation.fused_loss", "16bit");
         return;
     }
     set("lora.rank", "64");
     set("lora.targets",
         isVisual ? "c_attn, o_proj, gate_proj, up_proj" : "c_attn, o_proj, gate_proj, up_proj, down_proj");
-    set("lora.adapter_type", isVisual && m_case.kind != "qlora" ? "fp32" : "bf16");
+    const bool isOlder = isVisual || !contains(m_case.id, "1.8b");
+    set("lora.adapter_type", isOlder && m_case.kind != "qlora" ? "fp32" : "bf16");
     set("lora.dropout", "0.05");
     set("lora.trains_embeddings", contains(m_case.id, "-emb") || contains(m_case.id, "-base") ? "true" : "false");
     if (m_case.kind == "qlora") { // finetune_qlora_single_gpu.sh: DeepSpeed fp16, two overlapping buckets of 2e8
