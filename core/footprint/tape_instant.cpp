@@ -7,6 +7,7 @@
 #include "footprint/schedule.h"
 #include "footprint/tape_count.h"
 #include "footprint/tape_first_pass.h"
+#include "footprint/tape_round_up.h"
 #include "footprint/tape_state.h"
 #include "footprint/tape_summary.h"
 #include "footprint/tape_walk.h"
@@ -74,6 +75,9 @@ public:
         if (shape.isDistributedOptimizer && shape.gradient > 0 && !shape.isKwai) {
             m_constants.moving
                 = (shape.shardsGradients ? m_constants.parameters : m_state.gradients / shape.gradient) * shape.element;
+            if (program.roundupDivisions > 1) [[unlikely]] {
+                m_constants.moving = roundedParameters(program, stage);
+            }
             m_firstStepPeak = m_peak.bytes
                 = m_state.parameters - m_state.reference + m_constants.moving + m_state.gradients;
             m_peak.isConstruction = true;

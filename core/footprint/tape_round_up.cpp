@@ -95,4 +95,13 @@ void roundUpState(const ModelProgram& program, const StageProgram& stage, StageS
     state.parameters += reference + sum(frozenStorages(program, stage), 1);
 }
 
+std::int64_t roundedParameters(const ModelProgram& program, const StageProgram& stage)
+{
+    std::int64_t bytes = 0;
+    for (const std::int64_t elements : parameterTensors(program, stage)) {
+        bytes += blockSize(elements * program.shape.element, program.roundupDivisions);
+    }
+    return bytes;
+}
+
 } // namespace headroom

@@ -126,6 +126,9 @@ void TestInstant::agreesWithReplay_data()
     row("requests rounded up to sixteenths", llama7b,
         "implementation.roundup_divisions=16 implementation.expandable_segments=true batch.seq=4000 parallel.pp=2 "
         "parallel.tp=2 batch.accum=4");
+    row("requests rounded up to halves, highest while the optimizer is built", llama7b,
+        "implementation.roundup_divisions=2 implementation.expandable_segments=true batch.seq=512 parallel.dp=64 "
+        "shard.dist_opt=true shard.offload_optimizer=true");
     row("fp8", llama7b, "precision.fp8=tensorwise precision.fp8_params=true shard.dist_opt=true parallel.dp=8");
     row("Ampere", llama7b, "hardware.gpu=a100-80gb batch.micro=2");
     row("squared ReLU", llama7b, "model.gated_mlp=false model.activation=squared_relu");
