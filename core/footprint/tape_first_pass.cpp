@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 namespace headroom {
 
@@ -63,22 +62,26 @@ FirstPass FirstPasses::run(const Chunk& chunk, Doing doing)
     if (doing == Doing::Weights) {
         return runWeights(chunk);
     }
+    if (doing == Doing::Forward || doing == Doing::Backward) {
+        return runOver(chunk, doing,
+                       [this](const PieceRun& run) -> const PieceSummary& { return m_pieces[run.piece]; });
+    }
+    return runOver(chunk, doing, [this, doing](const PieceRun& run) {
+        const PieceSummary& piece = m_pieces[run.piece];
+        const bool isReturned = doing == Doing::Returned && run.checkpointGroup == 0 && piece.offloaded > 0;
+        return doing == Doing::InputBackward ? piece.splitting() : isReturned ? piece.returning() : piece;
+    });
+}
+
+template <class PieceOf> FirstPass FirstPasses::runOver(const Chunk& chunk, Doing doing, PieceOf&& pieceOf)
+{
     const bool isBackward = doing != Doing::Forward;
     std::int64_t level = isBackward ? 0 : loadedBytes(chunk);
     std::int64_t highest = level, made = 0;
-    std::optional<PieceSummary> split;
     for (std::size_t k = 0; k < chunk.runs.size(); ++k) {
         const PieceRun& run = chunk.runs[isBackward ? chunk.runs.size() - 1 - k : k];
-        const Tape& tape = m_program.pieces[run.piece].tape;
-        if (doing == Doing::InputBackward) {
-            split = m_pieces[run.piece].splitting();
-        } else if (doing == Doing::Returned && run.checkpointGroup == 0 && m_pieces[run.piece].offloaded > 0) {
-            split = m_pieces[run.piece].returning();
-        } else {
-            split.reset();
-        }
-        const PieceSummary& piece = split ? *split : m_pieces[run.piece];
-        const Rise first = pieceRise(tape, piece, doing);
+        const PieceSummary& piece = pieceOf(run);
+        const Rise first = pieceRise(m_program.pieces[run.piece].tape, piece, doing);
         const std::int64_t appearing = first.net - (isBackward ? piece.backward.net : piece.forward.net);
         PassSummary usual;
         isBackward ? addBackward(run, piece, 0, usual) : addForward(run, piece, 0, usual);

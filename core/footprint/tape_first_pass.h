@@ -38,6 +38,8 @@ public:
     FirstPass run(const Chunk& chunk, Doing doing);
 
 private:
+    /// `pieceOf`: the numbers of a run's pieces, those that the pass needs.
+    template <class PieceOf> FirstPass runOver(const Chunk& chunk, Doing doing, PieceOf&& pieceOf);
     FirstPass runWeights(const Chunk& chunk);
     Rise pieceRise(const Tape& tape, const PieceSummary& piece, Doing doing);
     void make(const std::vector<Tape::Event>& needs);

@@ -155,7 +155,8 @@ public:
         return {sends ? summary.output : 0, TensorKind::ResidualStream};
     }
 
-    Handle backward(std::size_t chunk, std::int64_t microBatch, Handle gradient)
+    // A call takes as long as the pass.
+    [[gnu::always_inline]] Handle backward(std::size_t chunk, std::int64_t microBatch, Handle gradient)
     {
         const ChunkSummary& summary = m_chunks[chunk];
         if (m_leaving.bytes > 0 && m_leaving.chunk == chunk && m_leaving.microBatch == microBatch) {

@@ -38,20 +38,19 @@ void addRises(const std::vector<Tape::Event>& events, Rise& usual, Rise& first)
     std::int64_t now = 0, made = 0;
     std::uint64_t seen = 0;
     std::array<std::int64_t, 64> there; // NOLINT(cppcoreguidelines-pro-type-member-init): valid where seen
-    const auto reach = [&](Rise& rise, std::int64_t level, std::size_t event) {
+    const auto reach = [&events](Rise& rise, std::int64_t level, const Tape::Event& event) {
         if (level > rise.peak) {
             rise.peak = level;
-            rise.peakEvent = static_cast<std::uint32_t>(event + 1);
+            rise.peakEvent = static_cast<std::uint32_t>(&event - events.data() + 1);
         }
     };
-    for (std::size_t i = 0; i < events.size(); ++i) {
-        const Tape::Event& event = events[i];
+    for (const Tape::Event& event : events) {
         if (event.op == Tape::Op::Free || event.op == Tape::Op::Defer) {
             now -= event.bytes;
         } else if (event.op == Tape::Op::Allocate) {
             now += event.bytes;
-            reach(usual, now, i);
-            reach(first, now + made, i);
+            reach(usual, now, event);
+            reach(first, now + made, event);
         } else {
             const std::size_t index = event.slot & 63U;
             const std::uint64_t bit = std::uint64_t{1} << index;
@@ -59,7 +58,7 @@ void addRises(const std::vector<Tape::Event>& events, Rise& usual, Rise& first)
             if (known < event.bytes) {
                 there[index] = event.bytes;
                 seen |= bit;
-                reach(first, now + made + event.bytes, i);
+                reach(first, now + made + event.bytes, event);
                 made += event.bytes - known;
             }
         }
