@@ -2,6 +2,7 @@
 #include "footprint/state.h"
 
 #include "footprint/tape_shape.h"
+#include "footprint/tape_torch_habits.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/objective.h"
@@ -89,11 +90,10 @@ void addFrozen(StateBytes& result, const Weights& weights, const StateRecipe& re
     result.parameters += weights.matrices.real() * recipe.eightBitCopies;
 }
 
-/// LoRA adapters train in fp32: 4 + 4 bytes and their moments (theory.md 2.1, S06). In Megatron they are parameters
-/// like all others (ms-swift 4.6, megatron_lm_utils.py, wrap_model).
+/// LoRA adapters train in fp32 unless the framework makes them 16-bit: 4 + 4 bytes and their moments (theory.md 2.1,
+/// S06). In Megatron they are parameters like all others (ms-swift 4.6, megatron_lm_utils.py, wrap_model).
 void addAdapters(StateBytes& result, const Weights& weights, const StateRecipe& recipe, const Share& share)
 {
-    constexpr double fp32 = 4;
     if (recipe.gradientsPersist) {
         result.parameters += weights.adapters.real() * recipe.parameter * share.parameters;
         result.gradients += weights.adapters.real() * recipe.gradient * share.gradients;
@@ -101,8 +101,8 @@ void addAdapters(StateBytes& result, const Weights& weights, const StateRecipe& 
         result.moments += weights.adapters.real() * recipe.moments * share.optimizer;
         return;
     }
-    result.parameters += weights.adapters.real() * fp32 * share.parameters;
-    result.gradients += weights.adapters.real() * fp32 * share.gradients;
+    result.parameters += weights.adapters.real() * recipe.adapter * share.parameters;
+    result.gradients += weights.adapters.real() * recipe.adapter * share.gradients;
     result.moments += weights.adapters.real() * recipe.adapterMoments * share.optimizer;
 }
 
@@ -192,6 +192,11 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     recipe.gradientCopy = copiesGradients && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
     recipe.master = bytesPerElement(types.master);
     recipe.adapterMoments = first + second;
+    const TorchHabits* habits = torchHabits(profileOf(plan));
+    recipe.adapter = bytesPerElement(plan.lora.adapterType.valueOr(habits ? habits->adapterType : DataType::Fp32));
+    if (recipe.adapter < 4 && plan.shard.zeroStage.value == 0) {
+        recipe.adapterMoments = 2 * recipe.adapter; // PyTorch's are of the parameters' type
+    }
     recipe.moments = first + second;
     recipe.otherMoments = recipe.moments;
     if (kind == OptimizerKind::Momentum || kind == OptimizerKind::Muon) {

@@ -39,7 +39,7 @@ struct StateRecipe
     double moments = 8; ///< per element of a matrix
     double otherMoments = 8; ///< of tables and vectors: Muon leaves them to Adam
     double factored = 0; ///< per row and column: Adafactor
-    double adapterMoments = 8;
+    double adapter = 4, adapterMoments = 8; ///< of adapters, and so much again of their gradients
     bool keepsReference = false; ///< a frozen copy of the whole model stands beside it
     bool copiesTables = false; ///< with adapters, copies of the tables are trained too
     /// Gradients live in a buffer that is there from the start (theory.md 5.1).

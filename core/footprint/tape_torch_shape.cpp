@@ -282,6 +282,9 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
             ? plan.parallel.dpShard.value * context
             : replicas / (shape.sharding == TorchSharding::Fsdp ? atLeastOne(plan.parallel.dpReplicate) : 1),
         1);
+    if (plan.shard.fsdp.value && !shardedParts(plan.shard).optimizer) {
+        shape.shards = 1; // NO_SHARD: casts to the compute type where the others gather
+    }
     const bool isLiger = plan.implementation.fusedLoss.value == "liger";
     shape.isCompiled = plan.implementation.compile.valueOr(false);
     shape.hasFusedNorm = shape.isCompiled || isLiger || !habits.hasPythonNorm;

@@ -28,6 +28,7 @@ private slots:
     void frozenParts();
     void lowRankAdapters_data();
     void lowRankAdapters();
+    void shortAdapters();
     void quantisedBase();
     void factoredSecondMoment();
     void muonLeavesTablesToAdam();
@@ -184,6 +185,15 @@ void StateTest::lowRankAdapters()
     QCOMPARE(weights.language.adapters.value(), adapters);
     // A frozen bf16 base and adapters at 16 bytes each.
     QCOMPARE(stateOf(plan, weights).total(), 2 * 6'738'415'616.0 + 16.0 * static_cast<double>(adapters));
+}
+
+/// torchtune's adapters, gradients and moments are 16-bit.
+void StateTest::shortAdapters()
+{
+    const TrainingPlan plan = planOf({{"lora.rank", "16"}, {"implementation.profile", "torchtune"}}, test::llama2Of7B());
+    const StageWeights weights = test::weightsOf(plan, 0);
+    const auto adapters = static_cast<double>(weights.language.adapters.value());
+    QCOMPARE(stateOf(plan, weights).total(), 2 * 6'738'415'616.0 + 8.0 * adapters);
 }
 
 void StateTest::quantisedBase()

@@ -60,6 +60,9 @@ void TestTorchState::state_data()
 
     TrainingPlan fsdp = planOf(llama2, "torchtitan");
     shardWithFsdp(fsdp, 12);
+    other = fsdp;
+    other.shard.strategy = Name("NO_SHARD");
+    QTest::newRow("FSDP that shards nothing") << other << 4 * p << 8 * p << 0.0;
     QTest::newRow("FSDP over 12") << fsdp << 4 * p / 12 << 8 * p / 12 << 0.0;
 
     TrainingPlan zero = planOf(llama2, "hf-sdpa");
