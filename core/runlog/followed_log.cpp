@@ -69,6 +69,7 @@ void FollowedLog::begin()
     m_linesBefore = m_run->lineCount;
     m_endsInsideLine = false;
     m_end = 0;
+    m_wholeEnd = 0;
     m_lastSize = -1;
     m_lastBytes.clear();
     m_assembler.beginFile(m_path.string(), 0, m_rank);
@@ -203,6 +204,27 @@ std::int64_t FollowedLog::beforeOpenBlock(std::int64_t end)
     return end;
 }
 
+/// A line belongs to the piece with the line feed before it, so pieces begin and end one byte earlier.
+LogChunk FollowedLog::scanned(std::int64_t from, std::int64_t to, std::int64_t fileEnd)
+{
+    const std::size_t room = m_problems >= Run::maxProblems ? 0 : Run::maxProblems - m_problems;
+    return m_scanner.scan(*m_bytes, std::max<std::int64_t>(from - 1, 0), to - 1, fileEnd, room);
+}
+
+std::optional<Run> FollowedLog::runWithOpenBlock()
+{
+    if (m_bytes == nullptr || m_wholeEnd <= m_end) {
+        return std::nullopt;
+    }
+    RunAssembler assembler = m_assembler;
+    LogChunk chunk = scanned(m_end, m_wholeEnd, m_wholeEnd);
+    chunk.endsInsideLine = false;
+    assembler.add(std::move(chunk));
+    Run run = assembler.take();
+    run.byteCount += m_wholeEnd - m_end;
+    return run;
+}
+
 /// Reads whole lines. Blocks that may go on wait until the file rests or their lines are there. Nothing comes any more
 /// to a finished file, so what stands behind its last line feed is read as it is when a log is opened.
 void FollowedLog::readAdded(bool toTheEnd, bool isFinished)
@@ -212,13 +234,10 @@ void FollowedLog::readAdded(bool toTheEnd, bool isFinished)
     const bool endsInsideLine = isFinished && lines < size;
     const std::int64_t whole = endsInsideLine ? size : lines;
     const std::int64_t end = toTheEnd ? whole : beforeOpenBlock(whole);
-    // A line belongs to the piece with the line feed before it, so pieces begin and end one byte earlier.
+    m_wholeEnd = whole;
     for (std::int64_t from = m_end; from < end;) {
         const std::int64_t to = std::min(end, from + pieceBytes);
-        const std::int64_t first = std::max<std::int64_t>(from - 1, 0);
-        const std::int64_t last = to == end && endsInsideLine ? end : to - 1;
-        const std::size_t room = m_problems >= Run::maxProblems ? 0 : Run::maxProblems - m_problems;
-        LogChunk chunk = m_scanner.scan(*m_bytes, first, last, whole, room);
+        LogChunk chunk = scanned(from, to == end && endsInsideLine ? end + 1 : to, whole);
         m_problems += chunk.problems.size();
         chunk.endsInsideLine = chunk.endsInsideLine && endsInsideLine;
         m_assembler.add(std::move(chunk));

@@ -45,6 +45,9 @@ public:
     /// Everything read so far, without what only a whole log tells (see conclude). Records that wait for the step of a
     /// later line have the last one known.
     [[nodiscard]] const Run& run() const { return *m_run; }
+    /// The same with the whole lines that poll left for later, as their block may still go on: what opening the file
+    /// at the time of the last poll would have shown. None where nothing was left.
+    [[nodiscard]] std::optional<Run> runWithOpenBlock();
     /// Whether the file is the one this log reads, under another name, or a copy of it: rotation makes such.
     [[nodiscard]] bool isReading(const FileState& file) const;
     /// How far this log has read the file before it was renamed, or copied and truncated; none: it is another.
@@ -53,6 +56,7 @@ public:
 private:
     [[nodiscard]] Result<void> openAgain(Change& change);
     void readAdded(bool toTheEnd, bool isFinished = false);
+    [[nodiscard]] LogChunk scanned(std::int64_t from, std::int64_t to, std::int64_t fileEnd);
     void leave(FileState file);
     [[nodiscard]] LogPlace place(FileState file) const;
     [[nodiscard]] bool wasRewritten(std::int64_t size);
@@ -74,6 +78,7 @@ private:
     std::unique_ptr<FileBytes> m_leftBytes; ///< keeps its inode from being used again
     std::int64_t m_linesBefore = 0; ///< of the contents before
     std::int64_t m_end = 0; ///< bytes read: 0 or behind a line feed
+    std::int64_t m_wholeEnd = 0; ///< of the whole lines at the last poll
     bool m_endsInsideLine = false; ///< what was read of a finished file does
     bool m_countsLast = false; ///< the run's lines have the one whose line feed the next piece begins with
     std::int64_t m_lastSize = -1;

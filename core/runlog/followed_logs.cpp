@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <deque>
 #include <system_error>
 #include <tuple>
 
@@ -71,8 +72,10 @@ Result<bool> FollowedLogs::poll()
 Run FollowedLogs::run() const
 {
     std::vector<const Run*> runs;
+    std::deque<Run> withOpenBlocks;
     for (const File& file : m_files) {
-        runs.push_back(&file.run());
+        auto open = file.text ? file.text->runWithOpenBlock() : std::nullopt;
+        runs.push_back(open ? &withOpenBlocks.emplace_back(*std::move(open)) : &file.run());
     }
     Run all = joinRuns(runs, m_anchors.formats());
     conclude(all);

@@ -177,6 +177,7 @@ bool PatternMatcher::next(const LinePattern& pattern, std::string_view text, std
                 {code.fieldOfGroup[group], text.substr(ends[2 * group], ends[2 * group + 1] - ends[2 * group])});
         }
     }
+    m_begin = ends[0];
     from = std::max(ends[1], ends[0]) + (ends[1] <= ends[0] ? 1 : 0); // an empty match must not repeat
     return true;
 }

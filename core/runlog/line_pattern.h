@@ -76,6 +76,8 @@ public:
     /// next call and as long as `text`; false when there is no match.
     [[nodiscard]] bool next(const LinePattern& pattern, std::string_view text, std::size_t& from);
     [[nodiscard]] const std::vector<FieldMatch>& found() const { return m_found; }
+    /// Where in the text the match begins.
+    [[nodiscard]] std::size_t begin() const { return m_begin; }
     /// A match was given up at the limit since the last call of this.
     [[nodiscard]] bool takeLimitReached();
 
@@ -83,6 +85,7 @@ private:
     struct State;
     std::unique_ptr<State> m_state;
     std::vector<FieldMatch> m_found;
+    std::size_t m_begin = 0;
     bool m_limitReached = false;
 };
 

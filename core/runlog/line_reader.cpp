@@ -122,8 +122,8 @@ bool LineReader::readFormat(const LineFormat& format, const LogLine& line, Surro
     std::size_t from = 0;
     int matches = 0;
     for (; matches < mostMatches; ++matches) {
-        const std::size_t before = from;
-        if (!m_matcher.next(format.pattern, text, from) || (format.lines > 1 && before > m_line.size())) {
+        // What begins on a later line has an anchor of its own there.
+        if (!m_matcher.next(format.pattern, text, from) || (format.lines > 1 && m_matcher.begin() > m_line.size())) {
             break;
         }
         // A number that touches the end of a line which is still being written may go on.
@@ -138,9 +138,6 @@ bool LineReader::readFormat(const LineFormat& format, const LogLine& line, Surro
             flush();
         }
         readMatch(format, text, around);
-        if (format.lines > 1) {
-            return true; // further ones have an anchor of their own
-        }
     }
     return matches > 0;
 }

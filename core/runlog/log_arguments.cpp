@@ -4,6 +4,7 @@
 #include "config/effective_settings.h"
 #include "config/read_plan.h"
 #include "config/yaml_tree.h"
+#include "plan/fields.h"
 #include "plan/fields_visit.h"
 #include "units/number.h"
 
@@ -200,6 +201,51 @@ Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& format
                                  std::make_shared<const std::string>(name)});
     }
     return plan;
+}
+
+std::vector<std::string> fieldsLeftToDefaults(const Run& run, const TrainingPlan& plan)
+{
+    struct Usual
+    {
+        std::string_view argument, field;
+        bool isOld; ///< in every list since 2021 (megatron/training/arguments.py)
+    };
+    static constexpr std::array<Usual, 18> usual{
+        {{"tensor_model_parallel_size", "parallel.tp", true},
+         {"pipeline_model_parallel_size", "parallel.pp", true},
+         {"micro_batch_size", "batch.micro", true},
+         {"global_batch_size", "batch.accum", true},
+         {"ffn_hidden_size", "model.ffn", true},
+         {"make_vocab_size_divisible_by", "model.vocab_pad_multiple", true},
+         {"attention_dropout", "model.attn_dropout", true},
+         {"hidden_dropout", "model.hidden_dropout", true},
+         {"bf16", "precision.recipe", true},
+         {"sequence_parallel", "parallel.sp", false},
+         {"context_parallel_size", "parallel.cp", false},
+         {"use_distributed_optimizer", "shard.dist_opt", false},
+         {"recompute_granularity", "recompute.granularity", false},
+         {"untie_embeddings_and_output_weights", "model.tied_embeddings", false},
+         {"swiglu", "model.gated_mlp", false},
+         {"normalization", "model.layer_norm", false},
+         {"add_bias_linear", "model.mlp_bias", false},
+         {"group_query_attention", "model.kv_heads", false}}};
+    constexpr std::ptrdiff_t fewest = 3; // a line or two may be lost to another process's
+    const std::vector<LogArgument> arguments = argumentsOf(run);
+    const auto isLeftOut = [&](const Usual& one) {
+        const OriginKind kind = fieldOrigin(plan, one.field).kind;
+        const bool isOpen = kind == OriginKind::Unknown || kind == OriginKind::Default || kind == OriginKind::Derived;
+        return isOpen && std::ranges::find(arguments, one.argument, &LogArgument::key) == arguments.end();
+    };
+    if (std::ranges::count_if(usual, [&](const Usual& one) { return one.isOld && isLeftOut(one); }) < fewest) {
+        return {};
+    }
+    std::vector<std::string> fields;
+    for (const Usual& one : usual) {
+        if (isLeftOut(one) && !fieldText(plan, one.field).empty()) {
+            fields.emplace_back(one.field);
+        }
+    }
+    return fields;
 }
 
 std::optional<Bytes> capacityOf(const Run& run)

@@ -31,6 +31,10 @@ struct LogArgument
 [[nodiscard]] Result<TrainingPlan> planOfArguments(const Run& run, const ConfigFormats& formats,
                                                    const Catalog& catalog);
 
+/// The fields of `plan`, which planOfArguments() made of the log, that a list without the usual arguments leaves to
+/// Megatron's defaults; none where the list is whole.
+[[nodiscard]] std::vector<std::string> fieldsLeftToDefaults(const Run& run, const TrainingPlan& plan);
+
 /// Memory of the device, the largest that the log names; zero is never meant.
 [[nodiscard]] std::optional<Bytes> capacityOf(const Run& run);
 

@@ -4,6 +4,7 @@
 #include "config/catalog.h"
 #include "plan/encoder_placement.h"
 #include "plan/validity.h"
+#include "runlog/device_mesh.h"
 #include "runlog/log_arguments.h"
 #include "units/number.h"
 
@@ -111,10 +112,37 @@ std::optional<LoggedCount> dataParallelOf(const std::optional<LoggedCount>& micr
 
 } // namespace
 
+/// "dp" is what torchtitan called dp_replicate × dp_shard at first.
+void takeDeviceMesh(TrainingPlan& plan, const Run& run)
+{
+    const std::optional<DeviceMesh> mesh = deviceMeshOf(run);
+    if (!mesh) {
+        return;
+    }
+    const Origin origin = originOf(run, mesh->file, mesh->line);
+    ParallelPlan& parallel = plan.parallel;
+    fill(parallel.pp, LoggedCount{mesh->size("pp"), origin});
+    fill(parallel.tp, LoggedCount{mesh->size("tp"), origin});
+    fill(parallel.cp, LoggedCount{mesh->size("cp"), origin});
+    if (mesh->names("ep")) {
+        fill(parallel.ep, LoggedCount{mesh->size("ep"), origin});
+    }
+    if (parallel.dp.isKnown()) {
+        return;
+    }
+    if (mesh->names("dp_replicate")) {
+        fill(parallel.dpReplicate, LoggedCount{mesh->size("dp_replicate"), origin});
+    }
+    if (mesh->ranks() % modelParallelSize(plan) == 0) {
+        fill(parallel.world, LoggedCount{mesh->ranks(), origin});
+    }
+}
+
 void completeFromLog(TrainingPlan& plan, const Run& run, const Catalog& catalog)
 {
     takeCapacity(plan, run);
     takeGpu(plan, run, catalog);
+    takeDeviceMesh(plan, run);
     const Counts counts(run);
     const auto micro = counts.find("Instantaneous batch size per device");
     const auto accumulate = counts.find("Gradient Accumulation steps");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/followed_log.h"
+#include "runlog/out_of_memory.h"
 #include "runlog/read_log.h"
 #include "runlog/written_log.h"
 
@@ -30,6 +31,7 @@ private slots:
     void gigabyteInChunks();
     void comesLater();
     void blockOverSeveralPolls();
+    void openBlockIsInSight();
     void manyLines();
     void endsAsReadWhole();
 };
@@ -191,6 +193,42 @@ void FollowedLogTest::blockOverSeveralPolls()
     QCOMPARE(log.run().size(), std::size_t{2});
     QCOMPARE(log.run().allocatedBytes[1], std::int64_t{2000000});
     QCOMPARE(log.run().line[1], 2U);
+}
+
+/// What may still go on is in sight at once, and neither lost nor doubled once it is known to be whole.
+void FollowedLogTest::openBlockIsInSight()
+{
+    QTemporaryDir folder;
+    const fs::path file = fs::path(folder.path().toStdString()) / "train.log";
+    write(file, line(1));
+    FollowedLog log(file);
+    QVERIFY(log.poll());
+    QVERIFY(!log.runWithOpenBlock());
+    append(
+        file,
+        line(2)
+            + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+              "79.00 GiB of which 1.00 GiB is free. Of the allocated memory 76.00 GiB is allocated by PyTorch, and "
+              "1.00 GiB is reserved by PyTorch but unallocated.\n");
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().size(), std::size_t{2});
+    QVERIFY(outOfMemoryOf(log.run()).empty()); // more of it may come
+    const std::optional<Run> open = log.runWithOpenBlock();
+    QVERIFY(open);
+    QCOMPARE(open->size(), std::size_t{2});
+    QCOMPARE(outOfMemoryOf(*open).size(), std::size_t{1});
+    QCOMPARE(outOfMemoryOf(*open).front().line, std::int64_t{3});
+    QCOMPARE(open->lineCount, std::int64_t{3});
+    const auto whole = readLog(std::array<fs::path, 1>{file});
+    QVERIFY(whole);
+    QCOMPARE(open->byteCount, whole->byteCount);
+    QVERIFY(log.poll()); // at rest
+    QVERIFY(!log.runWithOpenBlock());
+    QCOMPARE(outOfMemoryOf(log.run()).size(), std::size_t{1});
+    append(file, line(4));
+    QVERIFY(log.poll());
+    QCOMPARE(log.run().step, (std::vector<std::uint32_t>{1, 2, 4}));
+    QCOMPARE(log.run().line.back(), 4U);
 }
 
 /// Nothing lost and nothing doubled over many small writes that end anywhere.

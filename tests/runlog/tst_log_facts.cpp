@@ -32,6 +32,8 @@ private slots:
     void argumentsOfOthers_data();
     void argumentsOfOthers();
     void planOfMegatron();
+    void listsWithoutTheUsual_data();
+    void listsWithoutTheUsual();
     void parameters();
     void capacity();
     void cause_data();
@@ -39,7 +41,10 @@ private slots:
     void oldCachedIsBeyondAllocated();
     void hardWrapped();
     void otherProcesses();
+    void severalOtherProcesses();
     void ownProcessInAContainer();
+    void meshes_data();
+    void meshes();
     void launchOfARun_data();
     void launchOfARun();
     void statedStaysBesideALog();
@@ -136,6 +141,53 @@ void LogFactsTest::planOfMegatron()
     QCOMPARE(plan->recompute.granularity.origin.line, std::int32_t{10});
     QVERIFY(!plan->recompute.enabled.value);
     QVERIFY(!planOfArguments(readLogText("nothing\n", "a.log"), ConfigFormats::load(), Catalog{}));
+}
+
+void LogFactsTest::listsWithoutTheUsual_data()
+{
+    QTest::addColumn<QByteArray>("more");
+    QTest::addColumn<QStringList>("left");
+    const QByteArray usual = "  attention_dropout ............................... 0.0\n"
+                             "  bf16 ............................................ True\n"
+                             "  ffn_hidden_size ................................. 8192\n"
+                             "  global_batch_size ............................... 16\n"
+                             "  hidden_dropout .................................. 0.0\n"
+                             "  make_vocab_size_divisible_by .................... 128\n"
+                             "  pipeline_model_parallel_size .................... 1\n"
+                             "  tensor_model_parallel_size ...................... 1\n";
+    // An old list has neither sequence parallelism nor a distributed optimizer, and is whole all the same.
+    QTest::newRow("whole") << usual << QStringList{};
+    QTest::newRow("a line or two lost") << usual.mid(usual.indexOf("  ffn")) << QStringList{};
+    QTest::newRow("what is not default only")
+        << QByteArray("  bf16 ............................................ True\n")
+        << QStringList{
+               "parallel.tp",        "parallel.pp",         "batch.accum", "model.ffn", "model.vocab_pad_multiple",
+               "model.attn_dropout", "model.hidden_dropout"};
+}
+
+/// A list without what every list has: what Megatron-LM takes instead is no statement of the log.
+void LogFactsTest::listsWithoutTheUsual()
+{
+    QFETCH(QByteArray, more);
+    QFETCH(QStringList, left);
+    const Run run = readLogText(("------------------------ arguments ------------------------\n"
+                                 "  hidden_size ..................................... 2048\n"
+                                 "  micro_batch_size ................................ 2\n"
+                                 "  num_attention_heads ............................. 16\n"
+                                 "  num_layers ...................................... 24\n"
+                                 + more + "-------------------- end of arguments ---------------------\n")
+                                    .toStdString(),
+                                "train.log");
+    const auto plan = planOfArguments(run, ConfigFormats::load(), Catalog{});
+    QVERIFY(plan);
+    const std::vector<std::string> fields = fieldsLeftToDefaults(run, *plan);
+    QVERIFY(fields.empty() == left.isEmpty());
+    for (const QString& field : left) {
+        QVERIFY2(std::ranges::find(fields, field.toStdString()) != fields.end() || field == u"batch.accum",
+                 qPrintable(field));
+    }
+    QVERIFY(std::ranges::find(fields, "batch.micro") == fields.end());
+    QVERIFY(std::ranges::find(fields, "precision.recipe") == fields.end());
 }
 
 void LogFactsTest::parameters()
@@ -260,6 +312,27 @@ void LogFactsTest::otherProcesses()
     QCOMPARE(list[0].privatePools, std::optional(bytes(572.0 * 1048576)));
 }
 
+/// Every process of the sentence counts, on one line and over several.
+void LogFactsTest::severalOtherProcesses()
+{
+    const std::string head
+        = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
+          "capacity of 79.00 GiB of which 1.00 GiB is free. ";
+    const std::string tail = "Including non-PyTorch memory, this process has 60.00 GiB memory in use. Of the allocated "
+                             "memory 58.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but "
+                             "unallocated.\n";
+    const std::string first = "Process 11 has 4.00 GiB memory in use.",
+                      second = "Process 12 has 6.50 GiB memory in use.",
+                      third = "Process 13 has 512.00 MiB memory in use.";
+    for (const char* between : {" ", "\n"}) {
+        const auto list
+            = outOfMemoryOf(readLogText(head + first + between + second + between + third + between + tail, "a.log"));
+        QCOMPARE(list.size(), std::size_t{1});
+        QCOMPARE(list[0].otherProcesses, std::optional(bytes(11 * gibi)));
+        QCOMPARE(list[0].process, std::optional(bytes(60 * gibi)));
+    }
+}
+
 /// There PyTorch finds its own process under the host's number only, and names it like any other. A small one is not
 /// it.
 void LogFactsTest::ownProcessInAContainer()
@@ -279,6 +352,55 @@ void LogFactsTest::ownProcessInAContainer()
             + tail,
         "a"));
     QCOMPARE(two[0].otherProcesses, std::optional(bytes(6.0 * gibi)));
+}
+
+void LogFactsTest::meshes_data()
+{
+    QTest::addColumn<QByteArray>("line");
+    QTest::addColumn<QByteArray>("fields"); // as the plan says them; empty: nothing is taken
+    const QByteArray head = "[rank0]:[titan] 2026-01-01 10:00:00,000 - root - INFO - ";
+    const auto row = [&](const char* name, const QByteArray& line, const QByteArray& fields) {
+        QTest::newRow(name) << head + line << fields;
+    };
+    row("one dimension", "Building 1-D device mesh with ['dp_shard'], [8]",
+        "parallel.tp=1 parallel.pp=1 parallel.cp=1 parallel.world=8");
+    row("three", "Building 3-D device mesh with ['pp', 'dp_shard', 'tp'], [2, 4, 2]",
+        "parallel.tp=2 parallel.pp=2 parallel.cp=1 parallel.world=16");
+    row("hybrid shards", "Building 2-D device mesh with ['dp_replicate', 'dp_shard'], [2, 4]",
+        "parallel.dp_replicate=2 parallel.world=8");
+    row("parts with experts", "Building 3-D device mesh with ['dp_shard_mod_ep', 'dp_shard_in_ep', 'cp'], [2, 4, 2]",
+        "parallel.cp=2 parallel.world=16");
+    row("all by name",
+        "Building device mesh with parallelism: pp=2, dp_replicate=1, dp_shard=4, cp=1, tp=2, ep=4, etp=1",
+        "parallel.tp=2 parallel.pp=2 parallel.ep=4 parallel.world=16");
+    row("sizes and names differ in number", "Building 2-D device mesh with ['dp_shard', 'tp'], [8]", {});
+    row("no number", "Building 1-D device mesh with ['dp_shard'], [x]", {});
+    row("absurd", "Building 1-D device mesh with ['dp_shard'], [99999999999999999999]", {});
+}
+
+/// torchtitan's device mesh is the run's parallel sizes.
+void LogFactsTest::meshes()
+{
+    QFETCH(QByteArray, line);
+    QFETCH(QByteArray, fields);
+    const Run run = readLogText(("first\n" + line + '\n').toStdString(), "train.log");
+    TrainingPlan plan;
+    completeFromLog(plan, run, Catalog{});
+    if (fields.isEmpty()) {
+        QVERIFY(!plan.parallel.world.isKnown() && !plan.parallel.tp.isStated());
+        return;
+    }
+    for (const QByteArray& field : fields.split(' ')) {
+        const std::string key = field.left(field.indexOf('=')).toStdString();
+        QCOMPARE(QByteArray::fromStdString(fieldText(plan, key)), field.mid(field.indexOf('=') + 1));
+        QCOMPARE(fieldOrigin(plan, key).kind, OriginKind::Log);
+        QCOMPARE(fieldOrigin(plan, key).line, std::int32_t{2});
+    }
+    // What a config says stays.
+    TrainingPlan stated;
+    QVERIFY(setField(stated, "parallel.tp", "1", {OriginKind::ConfigFile, 3, nullptr}));
+    completeFromLog(stated, run, Catalog{});
+    QCOMPARE(stated.parallel.tp.value, std::int64_t{1});
 }
 
 void LogFactsTest::launchOfARun_data()
