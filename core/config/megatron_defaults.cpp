@@ -35,6 +35,7 @@ public:
         completeHybrid(
             m_plan, [this](std::string_view name) { return flag(name); }, m_document.name(), m_problems);
         completeMlp();
+        completeAttention();
         completeVision();
         completeVocabulary();
         completeExperts();
@@ -69,6 +70,7 @@ private:
     }
 
     void completeMlp();
+    void completeAttention();
     void completeVision();
     void completeVocabulary();
     void completeExperts();
@@ -95,6 +97,16 @@ void MegatronDefaults::completeMlp()
     const std::int64_t hidden = model.hidden.value;
     const bool isSwiglu = model.gatedMlp.value && model.activation.value == "swiglu";
     model.ffn.set(isSwiglu ? hidden * 8 / 3 / 64 * 64 : 4 * hidden, derived);
+}
+
+/// Without --group-query-attention every query head has keys and values of its own (arguments.py, num_query_groups).
+void MegatronDefaults::completeAttention()
+{
+    ModelPlan& model = m_plan.model;
+    const bool isOpen = !model.kvHeads.isKnown() && !model.kvHeads.isUnclear() && model.heads.isKnown();
+    if (isOpen && m_format.id == "megatron-args" && flag("--group-query-attention") == nullptr) {
+        model.kvHeads.set(model.heads.value, derived);
+    }
 }
 
 /// pretrain_vlm.py: image encoder and projector are configured by a copy of the language model's configuration, and the

@@ -52,8 +52,9 @@ public:
         if (m_format.isOverRecipe) {
             report(Severity::Note, 0,
                    Text{HEADROOM_TR("core",
-                                    "this file changes a recipe in Python, which is not read: what the file does not "
-                                    "state, the model and its parallel sizes among it, has to be given")});
+                                    "this file builds on a recipe of its framework's library, which is not here: what "
+                                    "the file does not set itself is taken as the framework's default, and the "
+                                    "recipe may say otherwise")});
         }
         checkReading(m_document, m_format, m_plan, m_problems);
         std::stable_sort(m_problems.begin(), m_problems.end(),

@@ -70,12 +70,14 @@ void TestMegatronArgs::fields_data()
     row("rope", "--position-embedding-type: rope", "model.rope", "true");
     row("rope has no learned positions", "--position-embedding-type: rope", "model.learned_positions", "false");
     row("dropout", "", "model.hidden_dropout", "0.1");
-    row("groups need their switch", "--num-query-groups: 2", "model.kv_heads", "");
+    row("groups need their switch", "--num-attention-heads: 16\n--num-query-groups: 2", "model.kv_heads", "16");
+    row("every head its own", "--num-attention-heads: 16", "model.kv_heads", "16");
     row("groups", "--group-query-attention: true\n--num-query-groups: 2", "model.kv_heads", "2");
     // Megatron-DeepSpeed's own words.
     row("rmsnorm", "--deepspeed: true\n--normalization: rmsnorm", "model.layer_norm", "false");
     row("key-value heads", "--deepspeed: true\n--num-key-value-heads: 4", "model.kv_heads", "4");
-    row("key-value heads without DeepSpeed", "--num-key-value-heads: 4", "model.kv_heads", "");
+    row("key-value heads without DeepSpeed", "--num-attention-heads: 16\n--num-key-value-heads: 4", "model.kv_heads",
+        "16");
     row("DeepSpeed's engine", "--deepspeed: true", "implementation.profile", "deepspeed-pipeline");
     row("flash attention", "--deepspeed: true\n--use-flash-attn-v2: true", "attention.impl", "flash");
     row("the old switch with DeepSpeed", "--deepspeed: true\n--use-flash-attn: true", "attention.impl", "flash");
