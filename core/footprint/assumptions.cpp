@@ -253,10 +253,36 @@ std::vector<Row> inputRows()
     };
 }
 
+/// By name, or by the pattern's letter.
+bool hasStateSpaces(const TrainingPlan& plan)
+{
+    const std::string& kind = plan.mixer.kind.value;
+    const bool hasLetter = plan.model.layerPattern.value.find('M') != std::string::npos;
+    return kind.starts_with("mamba") || (kind.empty() && hasLetter);
+}
+
+/// Transformers' hybrids compute their mixers by libraries where these are there, else in Python, which keeps far more;
+/// no tape describes that, so there is no figure for it.
+std::vector<Row> mixerRows()
+{
+    return {
+        {"mixer.kind",
+         "mamba_ssm, causal_conv1d",
+         HEADROOM_TR("core", "Kernels of the state spaces taken as installed: without them much more is kept"),
+         [](const Case& c) { return c.isTorch && hasStateSpaces(c.plan); },
+         {}},
+        {"mixer.kind",
+         "flash-linear-attention, causal_conv1d",
+         HEADROOM_TR("core", "Kernels of the delta nets taken as installed: without them much more is kept"),
+         [](const Case& c) { return c.isTorch && c.plan.mixer.kind.value == "gated_delta_net"; },
+         {}},
+    };
+}
+
 std::vector<Row> allRows()
 {
     std::vector<Row> rows = implementationRows();
-    for (std::vector<Row> more : {expertRows(), inputRows()}) {
+    for (std::vector<Row> more : {expertRows(), inputRows(), mixerRows()}) {
         std::move(more.begin(), more.end(), std::back_inserter(rows));
     }
     return rows;
@@ -373,7 +399,7 @@ std::vector<Assumption> assumptionsOf(const TrainingPlan& plan, const Calibratio
             continue;
         }
         Assumption assumption{row.field, std::string(row.taken), Text{row.text}, row.isRange, {}};
-        bool matters = false;
+        bool matters = row.choices.empty() && footprint.engine != Engine::Textbook;
         for (const Choice& choice : row.choices) {
             const auto other = chosen(plan, row, choice);
             std::vector<Bytes> changes = other ? comparison.changes(*other) : std::vector<Bytes>{};

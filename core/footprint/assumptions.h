@@ -27,7 +27,7 @@ struct Assumption
     std::string taken;
     Text text; ///< the same as a sentence
     bool isRange = false; ///< everything up to the alternatives is possible (the routing of experts)
-    std::vector<Alternative> alternatives;
+    std::vector<Alternative> alternatives; ///< none where what else might be cannot be estimated
 
     /// The largest change, either way, of one stage's allocated peak.
     [[nodiscard]] Bytes largestChange(std::size_t stage) const;

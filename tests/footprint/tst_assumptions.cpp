@@ -2,6 +2,7 @@
 //
 // What the plan does not say is listed, with what it would change (theory.md 9.5).
 #include "footprint/stated_plans.h"
+#include "footprint/written_plan.h"
 
 #include <QTest>
 
@@ -29,6 +30,8 @@ class TestAssumptions : public QObject
 
 private slots:
     void statedPlanAssumesNothing();
+    void kernelsOfMixers_data();
+    void kernelsOfMixers();
     void listsWhatWasAssumed_data();
     void listsWhatWasAssumed();
 };
@@ -39,6 +42,37 @@ void TestAssumptions::statedPlanAssumesNothing()
     QVERIFY2(result.uncertainty.assumptions.empty(),
              result.uncertainty.assumptions.empty() ? ""
                                                     : result.uncertainty.assumptions.front().text.english().c_str());
+}
+
+void TestAssumptions::kernelsOfMixers_data()
+{
+    QTest::addColumn<QByteArray>("own");
+    QTest::addColumn<QString>("taken"); // empty: nothing
+    const QByteArray space
+        = "mixer.attention_layers=2 mixer.heads=128 mixer.groups=4 mixer.chunk=256 mixer.kind=mamba2 ";
+    const QByteArray delta = "mixer.attention_every=4 mixer.heads=32 mixer.head_dim=128 mixer.key_heads=16 "
+                             "mixer.key_dim=128 mixer.kind=gated_delta_net ";
+    QTest::newRow("state spaces") << space + "implementation.profile=hf-sdpa"
+                                  << QStringLiteral("mamba_ssm, causal_conv1d");
+    QTest::newRow("delta nets") << delta + "implementation.profile=hf-sdpa"
+                                << QStringLiteral("flash-linear-attention, causal_conv1d");
+    QTest::newRow("attention alone") << QByteArray("implementation.profile=hf-sdpa") << QString();
+    QTest::newRow("Megatron-LM needs its own") << space + "implementation.profile=megatron-te" << QString();
+}
+
+/// Without their libraries transformers' hybrids keep far more; no figure says how much, but it is said.
+void TestAssumptions::kernelsOfMixers()
+{
+    QFETCH(QByteArray, own);
+    QFETCH(QString, taken);
+    const Described result
+        = described(test::planOf("model.layers=4 model.hidden=4096 model.ffn=14336 model.heads=32 model.kv_heads=8 "
+                                 "model.vocab=128256 batch.micro=1 batch.seq=2048 batch.accum=1 parallel.dp=1 "
+                                     + own,
+                                 "a.yaml"));
+    const Assumption* found = assumption(result.uncertainty, "mixer.kind");
+    QCOMPARE(found == nullptr ? QString() : QString::fromStdString(found->taken), taken);
+    QVERIFY(found == nullptr || found->alternatives.empty());
 }
 
 void TestAssumptions::listsWhatWasAssumed_data()
