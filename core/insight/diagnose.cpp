@@ -24,6 +24,7 @@ constexpr std::array rules{
     KnownRule{phaseVerdict, {"peak-in-forward", "peak-in-backward", "peak-in-optimizer"}},
     KnownRule{memoryOutsideAllocator, {"memory-outside-allocator"}},
     KnownRule{argumentsDiffer, {"config-is-not-what-ran"}},
+    KnownRule{argumentsAreShortened, {"arguments-shortened"}},
     KnownRule{notLegal, {"plan-not-legal"}},
     KnownRule{globalBatchEquation, {"micro-batch-is-global-batch", "global-batch-mismatch"}},
     KnownRule{recomputeNotLoaded, {"recompute-not-loaded"}},
@@ -38,6 +39,7 @@ constexpr std::array rules{
     KnownRule{reentrantOverVision, {"reentrant-vision-inputs"}},
     KnownRule{frozenTowerKeepsActivations, {"frozen-tower-keeps-activations"}},
     KnownRule{estimateDisagrees, {"another-setting-ran", "estimate-disagrees"}},
+    KnownRule{reservedDisagrees, {"reserved-disagrees"}},
     KnownRule{microBatchesInFlight, {"in-flight-growth", "in-flight-does-not-fit"}},
     KnownRule{logitsAreThePeak, {"logits-are-the-peak"}},
     KnownRule{endStageFuller, {"end-stage-fuller"}},
@@ -50,6 +52,12 @@ constexpr std::array rules{
     KnownRule{firstStepBelow, {"first-step-below"}},
     KnownRule{reservedAboveAllocated, {"pool-in-pieces", "reserved-above-allocated"}},
     KnownRule{onlyOneRank, {"only-one-rank"}}};
+
+/// Messages and arguments are there in a log without measurements too.
+bool readsFacts(Rule rule)
+{
+    return rule == outOfMemoryExplained || rule == argumentsAreShortened || rule == argumentsDiffer;
+}
 
 void apply(const KnownRule& rule, const Situation& situation, std::vector<Finding>& findings)
 {
@@ -75,12 +83,13 @@ std::vector<Finding> diagnose(const Situation& situation)
         conclusions = concludeFromLog(complete);
         complete.conclusions = &conclusions;
     }
+    Situation measured = complete;
+    if (measured.run != nullptr && measured.run->isEmpty()) {
+        measured.run = nullptr;
+    }
     std::vector<Finding> findings;
     for (const KnownRule& rule : rules) {
-        apply(rule, complete, findings);
-        if (rule.find == outOfMemoryExplained && complete.run != nullptr && complete.run->isEmpty()) {
-            complete.run = nullptr; // that one rule can be fed by a log without measurements
-        }
+        apply(rule, readsFacts(rule.find) ? complete : measured, findings);
     }
     std::stable_sort(findings.begin(), findings.end(),
                      [](const Finding& a, const Finding& b) { return a.severity < b.severity; });

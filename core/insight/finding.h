@@ -10,6 +10,7 @@
 #include "runlog/run.h"
 #include "units/problem.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,12 @@ struct Evidence
     std::int64_t line = 0;
 };
 
+/// Looks a sentence up in the reader's language.
+using Wording = std::function<std::string(const Text&)>;
+
+/// The texts one after the other: "Micro-batch 4 → 2; Recompute every layer".
+[[nodiscard]] std::string inWords(const std::vector<Text>& texts, const Wording& wording);
+
 struct PlanEdit
 {
     std::string field; ///< canonical key
@@ -38,6 +45,10 @@ struct Mend
     std::vector<PlanEdit> edits;
     std::optional<Bytes> predictedPeak; ///< device bytes of the fullest stage
     std::optional<RelativeStepTime> stepTime; ///< against the plan as it stands
+    std::vector<Text> further = {}; ///< labels of what it changes besides
+
+    /// All labels.
+    [[nodiscard]] std::string words(const Wording& wording) const;
 };
 
 /// A sentence about the run with what proves it.

@@ -25,7 +25,7 @@ struct FitQuestion
 /// A change of the plan with which every stage fits.
 struct FitProposal
 {
-    std::vector<std::string_view> knobs; ///< ids, one or two
+    std::vector<std::string_view> knobs; ///< ids, up to three
     std::vector<Text> labels; ///< one a knob
     std::vector<PlanEdit> edits;
     std::vector<Bytes> stages; ///< device bytes of each
@@ -47,6 +47,9 @@ struct FitAnswer
     std::vector<FitProposal> pairs; ///< of two knobs, where no single one does
     /// The knob that comes closest where nothing fits: its value with the smallest peak.
     std::optional<FitProposal> closest;
+    /// Where nothing else fits: adapters in place of the weights, and over weights in 4 bits. They train less than was
+    /// asked for, so they are no answer to it.
+    std::vector<FitProposal> adapters;
     std::int64_t estimates = 0;
 };
 

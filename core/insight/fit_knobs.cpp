@@ -6,6 +6,7 @@
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/fields.h"
+#include "plan/precision.h"
 #include "plan/recomputed_share.h"
 #include "plan/validity.h"
 #include "units/number.h"
@@ -246,7 +247,8 @@ std::vector<std::string> fieldsLacking(std::span<const ConfigFormat* const> form
 {
     std::vector<std::string> fields;
     if (!formats.empty()) {
-        fields = {"parallel.pp", "parallel.tp", "parallel.cp", "parallel.ep", "parallel.vpp", "parallel.sp"};
+        fields
+            = {"parallel.pp", "parallel.tp", "parallel.cp", "parallel.ep", "parallel.vpp", "parallel.sp", "lora.rank"};
     }
     const auto remove = [&fields](const std::vector<ConfigFormat::Key>& keys) {
         for (const ConfigFormat::Key& key : keys) {
@@ -265,6 +267,28 @@ std::vector<std::string> fieldsLacking(std::span<const ConfigFormat* const> form
 std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& constraints)
 {
     return Knobs(plan, constraints).all();
+}
+
+FitKnob adapterKinds(const TrainingPlan& plan, const FitConstraints& constraints)
+{
+    FitKnob kinds{"adapters", {}};
+    const bool isPart = plan.frozen.llm.value || plan.frozen.all.value || plan.lora.rank.valueOr(0) > 0
+        || isQuantised(effectivePrecision(plan).params);
+    const bool isLacking = std::ranges::find(constraints.lacking, "lora.rank") != constraints.lacking.end();
+    // Megatron-LM itself has no adapters; stages in front of the loss need the gradient of their input anyway.
+    if (isPart || isLacking || plan.framework.value.starts_with("megatron")) {
+        return kinds;
+    }
+    constexpr const char* rank = "16"; // what examples of all frameworks take: 8 to 64, of which memory hardly depends
+    kinds.candidates.push_back(
+        {{{"lora.rank", rank}}, Text{HEADROOM_TR("core", "LoRA of rank %1: trains less, adapters only"), {rank}}});
+    if (plan.shard.zeroStage.valueOr(0) < 3 && !plan.shard.fsdp.value && plan.parallel.pp.valueOr(1) == 1
+        && plan.parallel.tp.valueOr(1) == 1) {
+        kinds.candidates.push_back(
+            {{{"lora.rank", rank}, {"precision.params", "nf4"}},
+             Text{HEADROOM_TR("core", "QLoRA of rank %1: trains less, adapters over weights in 4 bits"), {rank}}});
+    }
+    return kinds;
 }
 
 std::optional<std::vector<PlanEdit>> linkedEdits(const TrainingPlan& plan, std::vector<PlanEdit> primary,

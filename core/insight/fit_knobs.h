@@ -28,8 +28,8 @@ struct FitCandidate
     Text label; ///< "Pipeline stages 2 → 4"
 };
 
-/// Fields of parallelism for which none of these formats has a key: no proposal should ask for what the framework does
-/// not do. None without formats.
+/// Fields of parallelism and adapters for which none of these formats has a key: no proposal should ask for what the
+/// framework does not do. None without formats.
 [[nodiscard]] std::vector<std::string> fieldsLacking(std::span<const ConfigFormat* const> formats);
 
 struct FitKnob
@@ -40,6 +40,9 @@ struct FitKnob
 
 /// Every knob that this plan has, with every value it could be turned to, legal or not.
 [[nodiscard]] std::vector<FitKnob> fitKnobs(const TrainingPlan& plan, const FitConstraints& constraints);
+
+/// LoRA and QLoRA for a plan that trains a whole model in a framework with adapters; no candidates elsewhere.
+[[nodiscard]] FitKnob adapterKinds(const TrainingPlan& plan, const FitConstraints& constraints);
 
 /// The primary edits with those that keep the constraints: data-parallel size, accumulation, number of GPUs, as far as
 /// the plan states them. Null where they cannot be kept or the resulting plan is not a legal one.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/log_conclusions.h"
 
+#include "footprint/uncertainty.h"
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace headroom {
@@ -83,6 +86,39 @@ std::optional<Calibrated> measuredOf(const Situation& situation)
     return measured ? std::optional(std::move(*measured)) : std::nullopt;
 }
 
+std::optional<ReservedPeak> reservedOf(const Situation& situation)
+{
+    const TrainingPlan* plan = loggedPlan(situation);
+    const RunSummary* summary = situation.summary;
+    Footprint footprint;
+    if (plan == nullptr || summary == nullptr || summary->peak || !summary->reservedPeak
+        || !situation.estimator(*plan, {}, footprint)) {
+        return std::nullopt;
+    }
+    const Interval every{{}, Bytes{std::numeric_limits<std::int64_t>::max()}};
+    if (situation.exact != nullptr && !situation.exact(*plan, {}, every, footprint)) {
+        return std::nullopt;
+    }
+    static_cast<void>(describeUncertainty(*plan, {}, footprint));
+    ReservedPeak peak;
+    peak.record = *summary->reservedPeak;
+    peak.stage = stageOfRank(*plan, situation.run->record(peak.record).rank);
+    if (peak.stage && *peak.stage >= footprint.stages.size()) {
+        peak.stage.reset();
+    }
+    for (std::size_t i = 0; i < footprint.stages.size(); ++i) {
+        const StageFootprint& stage = footprint.stages[i];
+        if (!stage.intervals || (peak.stage && *peak.stage != i)) {
+            continue;
+        }
+        const Interval own = stage.intervals->reserved;
+        const bool isFirst = peak.estimated.high.value == 0;
+        peak.estimated.low = isFirst ? own.low : std::min(peak.estimated.low, own.low);
+        peak.estimated.high = std::max(peak.estimated.high, own.high);
+    }
+    return peak.estimated.high.value > 0 ? std::optional(peak) : std::nullopt;
+}
+
 } // namespace
 
 const TrainingPlan* loggedPlan(const Situation& situation)
@@ -92,7 +128,15 @@ const TrainingPlan* loggedPlan(const Situation& situation)
 
 LogConclusions concludeFromLog(const Situation& situation, const std::stop_token& stop)
 {
-    return {measuredOf(situation), stop.stop_requested() ? std::nullopt : shortageOf(situation, stop)};
+    LogConclusions conclusions;
+    conclusions.measured = measuredOf(situation);
+    if (!stop.stop_requested()) {
+        conclusions.shortage = shortageOf(situation, stop);
+    }
+    if (!stop.stop_requested()) {
+        conclusions.reserved = reservedOf(situation);
+    }
+    return conclusions;
 }
 
 } // namespace headroom

@@ -23,12 +23,21 @@ struct Shortage
     std::optional<FitAnswer> answer; ///< where less memory would have helped and the device's is known
 };
 
+/// The largest reserved amount of a log without allocated peaks, beside the estimate.
+struct ReservedPeak
+{
+    std::size_t record = 0;
+    std::optional<std::size_t> stage; ///< that it is of; else it may be any
+    Interval estimated; ///< of that stage, else from the lowest of all to the highest
+};
+
 /// What a log says about the plan of the files beside it, by theory alone. It takes many estimates and changes with log
 /// and files only, so whoever holds those keeps it.
 struct LogConclusions
 {
     std::optional<Calibrated> measured; ///< where the log determines activations
     std::optional<Shortage> shortage; ///< where it has an out-of-memory message
+    std::optional<ReservedPeak> reserved; ///< where it has nothing else and there is an estimate
 };
 
 /// The plan that a log is of: the files', whatever the knobs say now; null without one.

@@ -10,6 +10,22 @@
 
 namespace headroom {
 
+std::string inWords(const std::vector<Text>& texts, const Wording& wording)
+{
+    std::string words;
+    for (const Text& text : texts) {
+        words += (words.empty() ? "" : "; ") + wording(text);
+    }
+    return words;
+}
+
+std::string Mend::words(const Wording& wording) const
+{
+    std::vector<Text> all{label};
+    all.insert(all.end(), further.begin(), further.end());
+    return inWords(all, wording);
+}
+
 std::optional<TrainingPlan> edited(const TrainingPlan& plan, const std::vector<PlanEdit>& edits)
 {
     TrainingPlan result = plan;
@@ -27,7 +43,7 @@ std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<P
     if (!plan) {
         return std::nullopt;
     }
-    Mend mend{std::move(label), std::move(edits), std::nullopt, std::nullopt};
+    Mend mend{std::move(label), std::move(edits), std::nullopt, std::nullopt, {}};
     Footprint footprint;
     if (situation.footprint != nullptr) {
         if (!situation.estimator(*plan, situation.calibration, footprint)) {

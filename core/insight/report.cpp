@@ -150,7 +150,7 @@ private:
 
     [[nodiscard]] std::string wordsOf(const Mend& mend) const
     {
-        std::string words = "→ " + m_wording(mend.label);
+        std::string words = "→ " + mend.words(m_wording);
         if (mend.predictedPeak) {
             words += "; " + m_wording(Text{HEADROOM_TR("core", "estimate %1"), {formatGib(*mend.predictedPeak, 1)}});
         }

@@ -2,16 +2,13 @@
 #pragma once
 
 #include "footprint/footprint.h"
+#include "insight/finding.h"
 #include "runlog/run.h"
 #include "units/text.h"
 
-#include <functional>
 #include <string>
 
 namespace headroom {
-
-/// Looks a sentence up in the reader's language.
-using Wording = std::function<std::string(const Text& text)>;
 
 /// "optimizer state"
 [[nodiscard]] Text titleOf(Component component);

@@ -49,6 +49,7 @@ void onlyOneRank(const Situation& situation, std::vector<Finding>& findings);
 // rules_memory.cpp: messages, the device, and the arguments that took effect
 void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& findings);
 void memoryOutsideAllocator(const Situation& situation, std::vector<Finding>& findings);
+void argumentsAreShortened(const Situation& situation, std::vector<Finding>& findings);
 void argumentsDiffer(const Situation& situation, std::vector<Finding>& findings);
 
 // rules_estimate.cpp: what the estimate itself shows, and where it and the log disagree
@@ -56,6 +57,7 @@ void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings
 void endStageFuller(const Situation& situation, std::vector<Finding>& findings);
 void frozenKeepsActivations(const Situation& situation, std::vector<Finding>& findings);
 void estimateDisagrees(const Situation& situation, std::vector<Finding>& findings);
+void reservedDisagrees(const Situation& situation, std::vector<Finding>& findings);
 void notLegal(const Situation& situation, std::vector<Finding>& findings);
 
 // mend.cpp: what a plan edit would do

@@ -176,6 +176,44 @@ void estimateDisagrees(const Situation& situation, std::vector<Finding>& finding
     findings.push_back(std::move(finding));
 }
 
+/// A pool at the device's end is cut back to what is left, whatever was needed: nothing follows from it.
+void reservedDisagrees(const Situation& situation, std::vector<Finding>& findings)
+{
+    if (situation.run == nullptr || !situation.conclusions->reserved || situation.calibration.k
+        || situation.calibration.scalesTapes()) {
+        return;
+    }
+    const ReservedPeak& peak = *situation.conclusions->reserved;
+    const Record record = situation.run->record(peak.record);
+    const Bytes measured = record.reserved.value_or(Bytes{});
+    const Count& capacity = loggedPlan(situation)->hardware.capacityBytes;
+    const bool isCutBack = capacity.isKnown() && measured.value > capacity.value / 100 * 93;
+    const Interval range = peak.estimated;
+    if (measured < range.low ? isCutBack : measured <= range.high) {
+        return;
+    }
+    const Bytes gap = measured < range.low ? range.low - measured : measured - range.high;
+    if (gap.value < (std::int64_t{1} << 28)) { // what segments and libraries differ by anyway
+        return;
+    }
+    Finding finding;
+    finding.id = "reserved-disagrees";
+    finding.severity = Severity::Warning;
+    finding.title = Text{measured < range.low ? HEADROOM_TR("core", "The run reserved %1 less than estimated")
+                                              : HEADROOM_TR("core", "The run reserved %1 more than estimated"),
+                         {formatGib(gap, 1)}};
+    finding.explanation = Text{
+        HEADROOM_TR("core",
+                    "The log has reserved amounts only: at most %1, where %2 to %3 are estimated, with what the "
+                    "allocator keeps in pieces. See whether the config is the one that ran, whether samples are as "
+                    "long as it says, and which implementation runs."),
+        {formatGib(measured), formatGib(range.low), formatGib(range.high)}};
+    finding.evidence.push_back(
+        {Text{HEADROOM_TR("core", "step %1: %2 reserved"), {std::to_string(record.step), formatGib(measured)}},
+         situation.run->files[record.file], record.line});
+    findings.push_back(std::move(finding));
+}
+
 void notLegal(const Situation& situation, std::vector<Finding>& findings)
 {
     if (situation.plan == nullptr) {

@@ -4,6 +4,7 @@
 #include "insight/rule.h"
 
 #include "plan/fields.h"
+#include "runlog/log_launch.h"
 #include "units/number.h"
 
 #include <algorithm>
@@ -83,28 +84,36 @@ Text adviceFor(Phase phase)
         "core", "static state fills it there; the micro-batch hardly matters, sharding or lower precision does")};
 }
 
-/// "a = 1, b = true": what is set stands for what is meant, in any language. What merely follows, so that the global
-/// batch and the number of GPUs stay, is left out.
-std::string settingsOf(const FitProposal& proposal)
-{
-    std::string text;
-    for (const PlanEdit& edit : proposal.edits) {
-        const bool follows = edit.field == "batch.accum" || edit.field == "parallel.dp";
-        if (follows && !text.empty()) {
-            continue;
-        }
-        text += (text.empty() ? "" : ", ") + edit.field + " = " + edit.value;
-    }
-    return text;
-}
-
 Mend mendOf(const FitProposal& proposal)
 {
-    Text label = proposal.labels.size() == 1 ? proposal.labels.front()
-                                             : Text{HEADROOM_TR("core", "Set %1"), {settingsOf(proposal)}};
     // Where the host has a part in it, what is known of the time is too little to be said in a word.
-    return {std::move(label), proposal.edits, proposal.peak,
-            proposal.isTimeLowerBound ? std::nullopt : proposal.stepTime};
+    return {proposal.labels.front(),
+            proposal.edits,
+            proposal.peak,
+            proposal.isTimeLowerBound ? std::nullopt : proposal.stepTime,
+            {proposal.labels.begin() + 1, proposal.labels.end()}};
+}
+
+/// What would have fitted, where it can no longer be chosen.
+void tell(const FitProposal& proposal, Finding& finding)
+{
+    finding.evidence.push_back(
+        plain(Text{HEADROOM_TR("core", "would have fitted, with a peak of %1:"), {formatGib(proposal.peak)}}));
+    for (const Text& label : proposal.labels) {
+        finding.evidence.push_back(plain(label));
+    }
+}
+
+/// The last resort, which trains less and says so.
+void addAdapters(const Situation& situation, const FitAnswer& answer, Finding& finding)
+{
+    for (const FitProposal& proposal : answer.adapters) {
+        if (isUntouched(situation)) {
+            finding.alternatives.push_back(mendOf(proposal));
+        } else {
+            tell(proposal, finding);
+        }
+    }
 }
 
 /// What would have fitted, as far as the mend does not say it: to be chosen while the plan is the files', else told.
@@ -126,17 +135,19 @@ void addProposals(const Situation& situation, const Shortage& shortage, Finding&
         if (isUntouched(situation)) {
             finding.alternatives.push_back(mendOf(all[i]));
         } else {
-            finding.evidence.push_back(plain(Text{HEADROOM_TR("core", "would have fitted: %1, with a peak of %2"),
-                                                  {settingsOf(all[i]), formatGib(all[i].peak)}}));
+            tell(all[i], finding);
         }
     }
     if (all.empty()) {
         finding.evidence.push_back(plain(
             answer.closest
-                ? Text{HEADROOM_TR("core",
-                                   "no change of one or two settings would have fitted; the closest, %1, needs %2"),
-                       {settingsOf(*answer.closest), formatGib(answer.closest->peak)}}
+                ? Text{HEADROOM_TR("core", "no change of one or two settings would have fitted; the closest needs %1:"),
+                       {formatGib(answer.closest->peak)}}
                 : Text{HEADROOM_TR("core", "no change of one or two settings would have fitted or come closer")}));
+        for (const Text& label : answer.closest ? answer.closest->labels : std::vector<Text>{}) {
+            finding.evidence.push_back(plain(label));
+        }
+        addAdapters(situation, answer, finding);
     }
 }
 
@@ -279,13 +290,45 @@ void memoryOutsideAllocator(const Situation& situation, std::vector<Finding>& fi
     findings.push_back(std::move(finding));
 }
 
+/// Only where the log's list is what the plan is made of.
+void argumentsAreShortened(const Situation& situation, std::vector<Finding>& findings)
+{
+    const TrainingPlan* plan = loggedPlan(situation);
+    if (plan == nullptr || situation.run == nullptr || plan->model.layers.origin.kind != OriginKind::Log) {
+        return;
+    }
+    const std::vector<std::string> fields = fieldsLeftToDefaults(*situation.run, *plan);
+    if (fields.empty()) {
+        return;
+    }
+    Finding finding;
+    finding.id = "arguments-shortened";
+    finding.severity = Severity::Note;
+    finding.title = Text{HEADROOM_TR("core", "The log's list of arguments is not whole: %1 settings are defaults"),
+                         {std::to_string(fields.size())}};
+    finding.explanation = Text{HEADROOM_TR(
+        "core",
+        "What the list does not name is taken to be what Megatron-LM does without the argument. A script that sets it "
+        "otherwise needs another amount: open the script beside the log, or set what differs.")};
+    for (const std::string& field : fields) {
+        finding.evidence.push_back(evidenceOf(*plan, field));
+    }
+    findings.push_back(std::move(finding));
+}
+
 void argumentsDiffer(const Situation& situation, std::vector<Finding>& findings)
 {
     const TrainingPlan* plan = loggedPlan(situation);
-    if (plan == nullptr || situation.logPlan == nullptr) {
+    if (plan == nullptr || (situation.logPlan == nullptr && situation.run == nullptr)) {
         return;
     }
-    for (const FieldDifference& one : contradictions(*plan, *situation.logPlan)) {
+    TrainingPlan launched;
+    if (situation.logPlan != nullptr) {
+        launched = *situation.logPlan;
+    } else {
+        takeDeviceMesh(launched, *situation.run);
+    }
+    for (const FieldDifference& one : contradictions(*plan, launched)) {
         Finding finding;
         finding.id = "config-is-not-what-ran";
         finding.severity = Severity::Warning;
@@ -295,11 +338,11 @@ void argumentsDiffer(const Situation& situation, std::vector<Finding>& findings)
             "core",
             "The arguments that the log lists are what took effect. A flag on the command line, a later file or a "
             "rule of the framework overrode the config.")};
-        finding.evidence = {evidenceOf(*plan, one.key), evidenceOf(*situation.logPlan, one.key)};
+        finding.evidence = {evidenceOf(*plan, one.key), evidenceOf(launched, one.key)};
         if (situation.plan != nullptr) {
             std::vector<PlanEdit> edits{{one.key, one.after}};
             if (one.key == granularityField) {
-                edits.push_back({enabledField, fieldText(*situation.logPlan, enabledField)});
+                edits.push_back({enabledField, fieldText(launched, enabledField)});
             }
             finding.mend = headroom::mendOf(situation, Text{HEADROOM_TR("core", "Take the log's %1"), {one.after}},
                                             std::move(edits));

@@ -187,8 +187,12 @@ void TestFailedRun::proposalsFit()
         const auto otherwise = edited(open.plan, other.edits);
         QVERIFY(otherwise && replay(*otherwise, {}, exact));
         QVERIFY2(exact.fullest().device.gib() <= capacity, other.label.english().c_str());
-        QVERIFY(!(other.label == finding.mend->label));
+        QVERIFY(other.words(&Text::english) != finding.mend->words(&Text::english));
     }
+    // In words, not in keys of the plan.
+    const std::string words = finding.mend->words(&Text::english);
+    QVERIFY2(words.find(" = ") == std::string::npos, words.c_str());
+    QCOMPARE(finding.mend->further.size(), std::size_t(changes - 1));
     const LogConclusions conclusions = [&] {
         Situation situation = open.situation;
         const RunSummary summary = summarise(open.run);
@@ -221,6 +225,9 @@ void TestFailedRun::nothingFitsIsSaid()
     QVERIFY(!finding.mend);
     QVERIFY2(!evidenceOf(finding).filter("no change of one or two settings").isEmpty(),
              qPrintable(evidenceOf(finding).join("; ")));
+    for (const Mend& other : finding.alternatives) { // adapters
+        QVERIFY(other.label.english().find("trains less") != std::string::npos);
+    }
 }
 
 void TestFailedRun::turnedKnobsTakeTheMendAway()
@@ -233,7 +240,7 @@ void TestFailedRun::turnedKnobsTakeTheMendAway()
     QVERIFY(open.explained().mend.has_value());
     open.plan.batch.micro.value = 4;
     QVERIFY(!open.explained().mend.has_value() && open.explained().alternatives.empty());
-    QVERIFY(!evidenceOf(open.explained()).filter("would have fitted: ").isEmpty()); // it still says what
+    QVERIFY(!evidenceOf(open.explained()).filter("would have fitted, with a peak of").isEmpty()); // it still says what
 }
 
 QTEST_APPLESS_MAIN(TestFailedRun)

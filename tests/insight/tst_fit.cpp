@@ -80,6 +80,52 @@ class TestFit : public QObject
     Q_OBJECT
 
 private slots:
+    void adaptersAreTheLastResort_data()
+    {
+        QTest::addColumn<QByteArray>("settings");
+        QTest::addColumn<int>("capacity");
+        QTest::addColumn<QStringList>("kinds");
+        const QByteArray llama70b = "model.layers=80 model.hidden=8192 model.heads=64 model.kv_heads=8 "
+                                    "model.ffn=28672 model.gated_mlp=true model.vocab=32000 "
+                                    "model.tied_embeddings=false batch.seq=2048 ";
+        // 7 B parameters are 13 GiB in 16 bits; with gradients and state they are far more than 24.
+        QTest::newRow("7B on a small card")
+            << llama7b + "framework=hf-trainer batch.micro=1 batch.accum=8" << 24 << QStringList{"LoRA", "QLoRA"};
+        // 69 B parameters are 128 GiB in 16 bits and 33 in 4.
+        QTest::newRow("70B on one GPU") << llama70b + "framework=hf-trainer batch.micro=4 batch.accum=8" << 80
+                                        << QStringList{"QLoRA"};
+        QTest::newRow("no adapters there")
+            << llama70b + "framework=megatron-args batch.micro=4 batch.accum=8" << 80 << QStringList{};
+        QTest::newRow("adapters already")
+            << llama70b + "framework=hf-trainer lora.rank=8 batch.micro=1 batch.accum=8" << 80 << QStringList{};
+        QTest::newRow("something else does")
+            << llama7b + "framework=hf-trainer parallel.dp=8 batch.micro=1" << 80 << QStringList{};
+    }
+
+    /// LoRA and QLoRA only where nothing of the same training fits, saying that they train less.
+    void adaptersAreTheLastResort()
+    {
+        QFETCH(QByteArray, settings);
+        QFETCH(int, capacity);
+        QFETCH(QStringList, kinds);
+        const TrainingPlan plan = planOf(settings);
+        FitQuestion question = questionOf(plan, capacity);
+        const auto answer = smallestChangeThatFits(question);
+        QVERIFY(answer && !answer->fits);
+        QStringList found;
+        for (const FitProposal& proposal : answer->adapters) {
+            const QString label = QString::fromStdString(inWords(proposal.labels, &Text::english));
+            found << label.section(u' ', 0, 0);
+            QVERIFY2(label.contains("trains less"), qPrintable(label));
+            QVERIFY(peakOf(*edited(plan, proposal.edits)) <= question.limit());
+            QVERIFY(batchEquation(*edited(plan, proposal.edits)).holds.value_or(true));
+        }
+        QCOMPARE(found, kinds);
+        QVERIFY(found.isEmpty() || (answer->singles.empty() && answer->pairs.empty()));
+        question.constraints.lacking = {"lora.rank"};
+        QVERIFY(smallestChangeThatFits(question)->adapters.empty());
+    }
+
     void proposals_data()
     {
         QTest::addColumn<QByteArray>("settings");

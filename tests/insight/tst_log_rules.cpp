@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "config/catalog.h"
+#include "config/config_format.h"
 #include "insight/insight_fixture.h"
+#include "runlog/log_arguments.h"
 
 #include <QTest>
 
@@ -34,6 +37,9 @@ private slots:
     void memoryOutside();
     void argumentsThatDiffer();
     void reservedIsNoLeak();
+    void reservedBesideTheEstimate_data();
+    void reservedBesideTheEstimate();
+    void argumentsLeftOut();
 };
 
 void TestLogRules::logRules_data()
@@ -203,6 +209,19 @@ void TestLogRules::argumentsThatDiffer()
     QCOMPARE(editsText(*finding), std::string("recompute.granularity=none recompute.enabled=true"));
     log = config;
     QVERIFY(find(diagnose(situation), "config-is-not-what-ran") == nullptr);
+    // torchtitan lists none, but its mesh has the parallel sizes.
+    const Run mesh = readLogText("Building 2-D device mesh with ['dp_shard', 'tp'], [2, 4]\n", "train.log");
+    TrainingPlan titan = config;
+    titan.parallel.tp.set(2, {OriginKind::ConfigFile, 3, std::make_shared<const std::string>("a.toml")});
+    Situation beside;
+    beside.plan = &titan;
+    beside.run = &mesh;
+    const auto contradicted = diagnose(beside);
+    const Finding* const other = find(contradicted, "config-is-not-what-ran");
+    QVERIFY(other != nullptr);
+    QCOMPARE(other->title.arguments, (std::vector<std::string>{"parallel.tp", "4", "2"}));
+    titan.parallel.tp.value = 4;
+    QVERIFY(find(diagnose(beside), "config-is-not-what-ran") == nullptr);
     // Switched off in the config and none in the log is the same.
     TrainingPlan off = config;
     off.recompute.enabled.value = false;
@@ -211,6 +230,78 @@ void TestLogRules::argumentsThatDiffer()
     situation.plan = &off;
     QVERIFY(find(diagnose(situation), "config-is-not-what-ran") == nullptr);
     QVERIFY(find(diagnose(situation), "recompute-not-loaded") != nullptr);
+}
+
+void TestLogRules::reservedBesideTheEstimate_data()
+{
+    QTest::addColumn<double>("factor"); // reserved, of what is estimated
+    QTest::addColumn<double>("capacity"); // likewise; 0: not known
+    QTest::addColumn<QByteArray>("title");
+    QTest::newRow("as estimated") << 1.0 << 0.0 << QByteArray();
+    QTest::newRow("far more") << 1.8 << 0.0 << QByteArray("The run reserved %1 more than estimated");
+    QTest::newRow("far less") << 0.5 << 0.0 << QByteArray("The run reserved %1 less than estimated");
+    QTest::newRow("less, but all of the device") << 0.5 << 0.51 << QByteArray();
+}
+
+/// Logs of torchtitan and others have reserved memory only; it is compared with the reserved estimate.
+void TestLogRules::reservedBesideTheEstimate()
+{
+    QFETCH(double, factor);
+    QFETCH(double, capacity);
+    QFETCH(QByteArray, title);
+    TrainingPlan plan
+        = planOf("framework=torchtitan-toml model.heads=16 model.ffn=4096 model.gated_mlp=true "
+                 "model.tied_embeddings=false shard.fsdp=true parallel.dp=1 batch.micro=16 batch.accum=1");
+    Footprint footprint;
+    QVERIFY(estimateInstantly(plan, {}, footprint));
+    const double reserved = footprint.fullest().peakReserved.gib();
+    QVERIFY(reserved > 4);
+    if (capacity > 0) {
+        const auto bytes = static_cast<std::int64_t>(capacity * double(footprint.fullest().peakReserved.value));
+        plan.hardware.capacityBytes.set(bytes, {OriginKind::ConfigFile, 1, nullptr});
+    }
+    const std::string line = "step:  1  loss: 12.0  memory: " + std::to_string(factor * reserved)
+        + "GiB(50.00%)  tps: 1,000  mfu: 30.0%\n";
+    const Run run = readLogText(line + line, "train.log");
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.estimator = estimateInstantly;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    const Finding* const finding = find(findings, "reserved-disagrees");
+    QCOMPARE(QByteArray::fromStdString(finding == nullptr ? std::string() : finding->title.pattern), title);
+    QVERIFY(finding == nullptr || (finding->evidence.front().line == 1 && !finding->explanation.isEmpty()));
+}
+
+/// A plan that comes from a list without the usual arguments names what was taken for them.
+void TestLogRules::argumentsLeftOut()
+{
+    const Run run = readLogText("------------------------ arguments ------------------------\n"
+                                "  hidden_size ..................................... 2048\n"
+                                "  micro_batch_size ................................ 2\n"
+                                "  num_attention_heads ............................. 16\n"
+                                "  num_layers ...................................... 24\n"
+                                "  seq_length ...................................... 1024\n"
+                                "-------------------- end of arguments ---------------------\n",
+                                "train.log");
+    const auto logged = planOfArguments(run, ConfigFormats::load(), Catalog{});
+    QVERIFY(logged);
+    Situation situation;
+    situation.plan = &*logged;
+    situation.run = &run;
+    const auto findings = diagnose(situation);
+    const Finding* const finding = find(findings, "arguments-shortened");
+    QVERIFY(finding != nullptr);
+    QStringList evidence;
+    for (const Evidence& one : finding->evidence) {
+        evidence << QString::fromStdString(one.text.english());
+    }
+    QVERIFY2(evidence.contains("model.hidden_dropout = 0.1 (default)"), qPrintable(evidence.join("; ")));
+    // A model of the config's own is not made of the list.
+    const TrainingPlan config = planOf("batch.accum=8");
+    situation.plan = &config;
+    QVERIFY(find(diagnose(situation), "arguments-shortened") == nullptr);
 }
 
 void TestLogRules::reservedIsNoLeak()

@@ -23,7 +23,7 @@ bool sameEvidence(const Evidence& a, const Evidence& b)
 
 bool sameMend(const Mend& a, const Mend& b)
 {
-    return a.label == b.label && a.predictedPeak == b.predictedPeak;
+    return a.label == b.label && a.further == b.further && a.predictedPeak == b.predictedPeak;
 }
 
 bool sameFinding(const Finding& a, const Finding& b)

@@ -22,15 +22,6 @@
 namespace headroom {
 namespace {
 
-QString labelOf(const FitProposal& proposal)
-{
-    QStringList labels;
-    for (const Text& label : proposal.labels) {
-        labels.append(translated(label));
-    }
-    return labels.join(QStringLiteral("; "));
-}
-
 QString timeText(const FitProposal& proposal)
 {
     const QString bound = proposal.isTimeLowerBound ? QStringLiteral("> ") : QString();
@@ -231,6 +222,11 @@ void FitPanel::showSentence(const FitReport& report)
     } else if (!answer.pairs.empty()) {
         m_sentence->setText(
             tr("Does not fit: %1. No single change is enough; two are, the cheapest first:").arg(figures));
+    } else if (!answer.adapters.empty()) {
+        m_sentence->setText(tr("Does not fit: %1. Neither one change nor two of the same training are enough; adapters "
+                               "are, which train "
+                               "less:")
+                                .arg(figures));
     } else if (answer.closest) {
         m_sentence->setText(
             tr("Does not fit: %1. Neither one change nor two are enough; this comes closest:").arg(figures));
@@ -247,8 +243,8 @@ void FitPanel::showRows(const FitReport& report)
     int row = 0;
     for (const FitProposal& proposal : proposals()) {
         const QString left = gibText(report.request.capacity - proposal.peak);
-        m_model->appendRow({cell(labelOf(proposal), false), cell(gibText(proposal.peak), true), cell(left, true),
-                            cell(timeText(proposal), true),
+        m_model->appendRow({cell(translated(proposal.labels), false), cell(gibText(proposal.peak), true),
+                            cell(left, true), cell(timeText(proposal), true),
                             cell(grouped(report.gpus[static_cast<std::size_t>(row)]), true)});
         QStringList edits;
         for (const PlanEdit& edit : proposal.edits) {
@@ -291,6 +287,7 @@ std::vector<FitProposal> FitPanel::proposals() const
         if (answer.closest) {
             all.push_back(*answer.closest);
         }
+        all.insert(all.end(), answer.adapters.begin(), answer.adapters.end());
     }
     return all;
 }
@@ -320,7 +317,7 @@ void FitPanel::apply(int row)
     const std::vector<FitProposal> all = proposals();
     if (isCurrent() && row >= 0 && static_cast<std::size_t>(row) < all.size()) {
         const FitProposal& proposal = all[static_cast<std::size_t>(row)];
-        m_workspace.edit(proposal.edits, labelOf(proposal));
+        m_workspace.edit(proposal.edits, translated(proposal.labels));
     }
 }
 

@@ -87,6 +87,9 @@ FitJob::Report FitJob::work(FitRequest request, const std::stop_token& stop)
     if (answer.closest) {
         report->gpus.push_back(gpusWith(plan, answer.closest->edits));
     }
+    for (const FitProposal& proposal : answer.adapters) {
+        report->gpus.push_back(gpusWith(plan, proposal.edits));
+    }
     FitConstraints anyBatch = question.constraints;
     anyBatch.keepGlobalBatch = false; // as largestMicroBatch() has it
     report->microBatch = limitOf(plan, "batch.micro", largestMicroBatch(question), anyBatch);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workspace/wording.h"
 
+#include "insight/finding.h"
+
 #include <QCoreApplication>
 #include <QLocale>
 #include <QRegularExpression>
@@ -46,6 +48,16 @@ QString translated(const Problem& problem)
         return QStringLiteral("%1:%2: %3").arg(file, QString::number(problem.line), sentence);
     }
     return QStringLiteral("%1: %2").arg(file, sentence);
+}
+
+QString translated(const std::vector<Text>& labels)
+{
+    return toQString(inWords(labels, [](const Text& text) { return translated(text).toStdString(); }));
+}
+
+QString translated(const Mend& mend)
+{
+    return toQString(mend.words([](const Text& text) { return translated(text).toStdString(); }));
 }
 
 QString grouped(qint64 value)

@@ -8,13 +8,20 @@
 #include <QString>
 
 #include <filesystem>
+#include <vector>
 
 namespace headroom {
+
+struct Mend;
 
 /// A core sentence in the language of the window.
 [[nodiscard]] QString translated(const Text& text);
 /// "train.log:12: …", "train.log: …" or "…".
 [[nodiscard]] QString translated(const Problem& problem);
+/// One after the other.
+[[nodiscard]] QString translated(const std::vector<Text>& labels);
+/// Everything it changes.
+[[nodiscard]] QString translated(const Mend& mend);
 
 /// "1 204 311": groups of three with a narrow no-break space, which no locale reads as a decimal sign.
 [[nodiscard]] QString grouped(qint64 value);

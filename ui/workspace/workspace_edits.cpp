@@ -83,7 +83,7 @@ void Workspace::endGesture()
 
 void Workspace::mend(const Mend& mend)
 {
-    edit(mend.edits, translated(mend.label));
+    edit(mend.edits, translated(mend));
 }
 
 void Workspace::resetAll()
