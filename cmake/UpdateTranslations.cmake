@@ -20,7 +20,7 @@ function(headroom_update catalogue)
     execute_process(
         COMMAND "${LUPDATE}" ${ARGN} -locations none -no-obsolete -source-language en
                 -tr-function-alias QT_TRANSLATE_NOOP+=HEADROOM_TR
-                ui app/gui core "${samples}" -ts "resources/i18n/${catalogue}"
+                ui app core "${samples}" -ts "resources/i18n/${catalogue}"
         WORKING_DIRECTORY "${ROOT}"
         COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "json.h"
 #include "table.h"
+#include "wording.h"
 
 #include "runlog/line_format.h"
 #include "units/number.h"
@@ -20,10 +21,11 @@ int listModels(bool asJson)
     const Knowledge knowledge;
     printProblems(knowledge.catalog.problems);
     Table table;
-    table.addColumn("preset", Table::Align::Left);
-    table.addColumn("model", Table::Align::Left);
-    for (const char* title : {"layers", "hidden", "heads", "vocabulary", "parameters"}) {
-        table.addColumn(title);
+    table.addColumn(say(HEADROOM_TR("cli", "preset")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "model")), Table::Align::Left);
+    for (const char* title : {HEADROOM_TR("cli", "layers"), HEADROOM_TR("cli", "hidden"), HEADROOM_TR("cli", "heads"),
+                              HEADROOM_TR("cli", "vocabulary"), HEADROOM_TR("cli", "parameters")}) {
+        table.addColumn(say(title));
     }
     Json json = Json::array();
     for (const ModelPreset& preset : knowledge.catalog.models) {
@@ -50,10 +52,10 @@ int listGpus(bool asJson)
     const Knowledge knowledge;
     printProblems(knowledge.catalog.problems);
     Table table;
-    table.addColumn("id", Table::Align::Left);
-    table.addColumn("GPU", Table::Align::Left);
-    table.addColumn("memory");
-    table.addColumn("architecture", Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "id")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "GPU")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "memory")));
+    table.addColumn(say(HEADROOM_TR("cli", "architecture")), Table::Align::Left);
     Json json = Json::array();
     for (const Gpu& gpu : knowledge.catalog.gpus) {
         table.addRow({gpu.id, gpu.title, formatGib(gpu.capacity), gpu.architecture});
@@ -75,9 +77,9 @@ int listFormats(bool asJson)
     const Knowledge knowledge;
     printProblems(knowledge.formats.problems);
     Table table;
-    table.addColumn("config format", Table::Align::Left);
-    table.addColumn("title", Table::Align::Left);
-    table.addColumn("keys");
+    table.addColumn(say(HEADROOM_TR("cli", "config format")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "title")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "keys")));
     Json json = Json::array();
     for (const ConfigFormat& format : knowledge.formats.formats) {
         table.addRow({format.id, format.title, formatCount(static_cast<std::int64_t>(format.keys.size()))});
@@ -86,8 +88,8 @@ int listFormats(bool asJson)
     const LineFormats lines = LineFormats::load(userFolder());
     printProblems(lines.problems);
     Table logs;
-    logs.addColumn("log format", Table::Align::Left);
-    logs.addColumn("framework", Table::Align::Left);
+    logs.addColumn(say(HEADROOM_TR("cli", "log format")), Table::Align::Left);
+    logs.addColumn(say(HEADROOM_TR("cli", "framework")), Table::Align::Left);
     Json logJson = Json::array();
     for (const LineFormat& format : lines.formats) {
         if (!format.isInner && !format.anchors.empty()) {
@@ -105,9 +107,9 @@ int listFormats(bool asJson)
 
 void addList(CLI::App& app, int& exitCode, const char* name, const char* description, int (*list)(bool))
 {
-    CLI::App* command = app.add_subcommand(name, description);
+    CLI::App* command = app.add_subcommand(name, say(description));
     const auto asJson = std::make_shared<bool>(false);
-    command->add_flag("--json", *asJson, "print JSON");
+    command->add_flag("--json", *asJson, say(HEADROOM_TR("cli", "print JSON")));
     command->callback([asJson, list, &exitCode] { exitCode = list(*asJson); });
 }
 
@@ -115,9 +117,9 @@ void addList(CLI::App& app, int& exitCode, const char* name, const char* descrip
 
 void addCatalogs(CLI::App& app, int& exitCode)
 {
-    addList(app, exitCode, "models", "the model presets that ship, and your own", listModels);
-    addList(app, exitCode, "gpus", "the GPUs that are known, and your own", listGpus);
-    addList(app, exitCode, "formats", "the config and log formats that are read", listFormats);
+    addList(app, exitCode, "models", HEADROOM_TR("cli", "the model presets that ship, and your own"), listModels);
+    addList(app, exitCode, "gpus", HEADROOM_TR("cli", "the GPUs that are known, and your own"), listGpus);
+    addList(app, exitCode, "formats", HEADROOM_TR("cli", "the config and log formats that are read"), listFormats);
 }
 
 } // namespace headroom::cli

@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "json.h"
 #include "report.h"
+#include "wording.h"
 
 #include "footprint/estimate.h"
 #include "plan/batch.h"
@@ -36,9 +37,9 @@ std::string number(std::optional<std::int64_t> value)
 std::string equationLine(const BatchEquation& equation)
 {
     const char* mark = !equation.holds ? "?" : *equation.holds ? "✓" : "✗";
-    return fmt::format("{} micro × {} accumulate × {} data-parallel = {}, global batch {} {}", number(equation.micro),
-                       number(equation.accumulate), number(equation.dataParallel), number(equation.product),
-                       number(equation.global), mark);
+    return say(HEADROOM_TR("cli", "%1 micro × %2 accumulate × %3 data-parallel = %4, global batch %5 %6"),
+               {number(equation.micro), number(equation.accumulate), number(equation.dataParallel),
+                number(equation.product), number(equation.global), mark});
 }
 
 /// Most configs leave the number of GPUs to the launcher.
@@ -46,21 +47,26 @@ std::string worldLine(const TrainingPlan& plan)
 {
     for (const Count* field : {&plan.parallel.world, &plan.parallel.dp}) {
         if (field->origin.kind == OriginKind::Log) {
-            return fmt::format("the number of GPUs, {}, follows from {}\n", formatCount(worldSize(plan)),
-                               field->origin.english());
+            return say(HEADROOM_TR("cli", "the number of GPUs, %1, follows from %2"),
+                       {formatCount(worldSize(plan)), field->origin.english()})
+                + '\n';
         }
     }
     const bool isKnown = plan.parallel.world.isKnown() || plan.parallel.dp.isKnown();
-    return isKnown
-        ? std::string{}
-        : fmt::format("the number of GPUs is not in these files; {} taken (--world N)\n", formatCount(worldSize(plan)));
+    return isKnown ? std::string{}
+                   : say(HEADROOM_TR("cli", "the number of GPUs is not in these files; %1 taken (--world N)"),
+                         {formatCount(worldSize(plan))})
+            + '\n';
 }
 
 /// What has to be given before there is an estimate.
 std::string unknownLine(const TrainingPlan& plan)
 {
     const std::vector<std::string_view> missing = missingInputs(plan);
-    return missing.empty() ? std::string{} : fmt::format("not known from these files: {}\n", fmt::join(missing, ", "));
+    return missing.empty()
+        ? std::string{}
+        : say(HEADROOM_TR("cli", "not known from these files: %1"), {fmt::format("{}", fmt::join(missing, ", "))})
+            + '\n';
 }
 
 std::string recomputeLine(const TrainingPlan& plan)
@@ -70,8 +76,9 @@ std::string recomputeLine(const TrainingPlan& plan)
     const auto place = [&](const char* field) {
         return fmt::format("{} = {} ({})", field, fieldText(plan, field), fieldOrigin(plan, field).english());
     };
-    return fmt::format("recompute in effect: {}  [{}, {}]", isOn ? nameOf(recompute.granularity.value) : "none",
-                       place("recompute.enabled"), place("recompute.granularity"));
+    return say(HEADROOM_TR("cli", "recompute in effect: %1  [%2, %3]"),
+               {isOn ? std::string(nameOf(recompute.granularity.value)) : "none", place("recompute.enabled"),
+                place("recompute.granularity")});
 }
 
 std::string splitLine(const TrainingPlan& plan)
@@ -81,11 +88,13 @@ std::string splitLine(const TrainingPlan& plan)
         return {};
     }
     if (layers.size() == 1) {
-        return fmt::format("{} layers on a single stage", formatCount(layers.front()));
+        return say(HEADROOM_TR("cli", "%1 layers on a single stage"), {formatCount(layers.front())});
     }
     const auto [least, most] = std::minmax_element(layers.begin(), layers.end());
-    return *least == *most ? fmt::format("{} layers on each of {} stages", *least, layers.size())
-                           : fmt::format("{} to {} layers on each of {} stages", *least, *most, layers.size());
+    const std::string fewest = std::to_string(*least), stages = std::to_string(layers.size());
+    return *least == *most
+        ? say(HEADROOM_TR("cli", "%1 layers on each of %2 stages"), {fewest, stages})
+        : say(HEADROOM_TR("cli", "%1 to %2 layers on each of %3 stages"), {fewest, std::to_string(*most), stages});
 }
 
 /// The files that the configs name and that were read with them.
@@ -197,12 +206,13 @@ int run(const Options& options)
         const std::string split = splitLine(plan);
         fmt::print("{}{}\n", split, split.empty() ? "" : "\n");
         for (const std::string& file : namedFilesOf(opened->inputs.configs)) {
-            fmt::print("also read: {}\n", file);
+            fmt::print("{}\n", say(HEADROOM_TR("cli", "also read: %1"), {file}));
         }
         printProblems(opened->problems);
         fmt::print("{}", findingsText(findings));
-        const char* sure = missingInputs(plan).empty() ? "Holds." : "Holds, as far as these files say.";
-        fmt::print("{}\n", hasTrouble ? "Does not hold." : sure);
+        const char* sure = missingInputs(plan).empty() ? HEADROOM_TR("cli", "Holds.")
+                                                       : HEADROOM_TR("cli", "Holds, as far as these files say.");
+        fmt::print("{}\n", say(hasTrouble ? HEADROOM_TR("cli", "Does not hold.") : sure));
     }
     return hasTrouble ? DoesNotHold : Holds;
 }
@@ -211,14 +221,19 @@ int run(const Options& options)
 
 void addCheck(CLI::App& app, int& exitCode)
 {
-    CLI::App* command
-        = app.add_subcommand("check", "does the batch equation hold, is recompute really on, what contradicts itself");
+    CLI::App* command = app.add_subcommand(
+        "check",
+        say(HEADROOM_TR("cli", "does the batch equation hold, is recompute really on, what contradicts itself")));
     const auto options = std::make_shared<Options>();
-    command->add_option("CONFIG", options->plan.configs, "config files, later ones win")->required();
-    command->add_option("--log", options->plan.log, "the log of the run, for what it says about the config");
-    command->add_option("--model", options->plan.model, "model preset or file (an HF config.json)");
-    command->add_option("--world", options->plan.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
-    command->add_flag("--json", options->json, "print JSON");
+    command->add_option("CONFIG", options->plan.configs, say(HEADROOM_TR("cli", "config files, later ones win")))
+        ->required();
+    command->add_option("--log", options->plan.log,
+                        say(HEADROOM_TR("cli", "the log of the run, for what it says about the config")));
+    command->add_option("--model", options->plan.model,
+                        say(HEADROOM_TR("cli", "model preset or file (an HF config.json)")));
+    command->add_option("--world", options->plan.world, say(HEADROOM_TR("cli", "number of GPUs of the run")))
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--json", options->json, say(HEADROOM_TR("cli", "print JSON")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

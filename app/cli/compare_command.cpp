@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "compare_report.h"
 #include "inputs.h"
+#include "wording.h"
 
 #include "insight/history.h"
 #include "replay/replay.h"
@@ -139,21 +140,28 @@ int run(const Options& options)
 
 void addCompare(CLI::App& app, int& exitCode)
 {
-    CLI::App* command
-        = app.add_subcommand("compare", "runs side by side, each after the one before: what changed, and what it did");
+    CLI::App* command = app.add_subcommand(
+        "compare",
+        say(HEADROOM_TR("cli", "runs side by side, each after the one before: what changed, and what it did")));
     const auto options = std::make_shared<Options>();
-    command->add_option("RUN", options->paths, "two or more in their order: logs, or configs whose estimate is taken")
+    command
+        ->add_option("RUN", options->paths,
+                     say(HEADROOM_TR("cli", "two or more in their order: logs, or configs whose estimate is taken")))
         ->required()
         ->expected(2, mostRuns);
-    command->add_option("--config", options->configs, "config of a log; repeated for the logs in their order")
+    command
+        ->add_option("--config", options->configs,
+                     say(HEADROOM_TR("cli", "config of a log; repeated for the logs in their order")))
         ->take_all()
         ->expected(1);
-    command->add_option("--other-config", options->afterConfig, "config of the second log");
-    command->add_option("--reference", options->reference,
-                        "with more than two runs: the one, counted from 1, that all are measured against");
-    command->add_option("--model", options->plan.model, "model preset or file of all");
-    command->add_option("--world", options->plan.world, "number of GPUs of all")->check(CLI::PositiveNumber);
-    command->add_flag("--json", options->json, "print JSON");
+    command->add_option("--other-config", options->afterConfig, say(HEADROOM_TR("cli", "config of the second log")));
+    command->add_option(
+        "--reference", options->reference,
+        say(HEADROOM_TR("cli", "with more than two runs: the one, counted from 1, that all are measured against")));
+    command->add_option("--model", options->plan.model, say(HEADROOM_TR("cli", "model preset or file of all")));
+    command->add_option("--world", options->plan.world, say(HEADROOM_TR("cli", "number of GPUs of all")))
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--json", options->json, say(HEADROOM_TR("cli", "print JSON")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "compare_report.h"
 
+#include "names.h"
 #include "report.h"
 #include "table.h"
+#include "wording.h"
 
 #include <fmt/format.h>
 
@@ -21,10 +23,10 @@ double relative(double before, double after)
 Table figuresTable(const RunComparison& comparison)
 {
     Table table;
-    table.addColumn("peaks", Table::Align::Left);
-    table.addColumn("before");
-    table.addColumn("after");
-    table.addColumn("change");
+    table.addColumn(say(HEADROOM_TR("cli", "peaks")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "before")));
+    table.addColumn(say(HEADROOM_TR("cli", "after")));
+    table.addColumn(say(HEADROOM_TR("cli", "change")));
     const auto addBytes = [&table](const std::string& name, std::optional<Bytes> a, std::optional<Bytes> b) {
         if (a || b) {
             table.addRow(
@@ -36,36 +38,37 @@ Table figuresTable(const RunComparison& comparison)
     };
     const auto addReal = [&table](const char* name, std::optional<double> a, std::optional<double> b) {
         if (a || b) {
-            table.addRow({name, a ? fmt::format("{:.6g}", *a) : "", b ? fmt::format("{:.6g}", *b) : "",
+            table.addRow({say(name), a ? fmt::format("{:.6g}", *a) : "", b ? fmt::format("{:.6g}", *b) : "",
                           a && b ? fmt::format("{:+.1f} %", 100 * relative(*a, *b)) : ""});
         }
     };
     const RunFigures& before = comparison.before;
     const RunFigures& after = comparison.after;
-    addBytes("allocated peak", before.allocated, after.allocated);
+    addBytes(say(HEADROOM_TR("cli", "allocated peak")), before.allocated, after.allocated);
     for (std::size_t phase = 0; phase < before.phases.size(); ++phase) {
-        addBytes(fmt::format("  {}", nameOf(static_cast<Phase>(phase))), before.phases[phase], after.phases[phase]);
+        addBytes("  " + phaseName(static_cast<Phase>(phase)), before.phases[phase], after.phases[phase]);
     }
-    addBytes("reserved peak", before.reserved, after.reserved);
-    addBytes("device", before.device, after.device);
-    addReal("step time, s", before.stepSeconds, after.stepSeconds);
-    addReal("tokens/s", before.tokensPerSecond, after.tokensPerSecond);
+    addBytes(say(HEADROOM_TR("cli", "reserved peak")), before.reserved, after.reserved);
+    addBytes(say(HEADROOM_TR("cli", "device")), before.device, after.device);
+    addReal(HEADROOM_TR("cli", "step time, s"), before.stepSeconds, after.stepSeconds);
+    addReal(HEADROOM_TR("cli", "tokens/s"), before.tokensPerSecond, after.tokensPerSecond);
     return table;
 }
 
 void printSettings(const std::vector<ChangedVariable>& variables)
 {
+    const std::string notSet = say(HEADROOM_TR("cli", "not set"));
     for (const ChangedVariable& variable : variables) {
         for (const FieldDifference& one : variable.differences) {
-            fmt::print("  {}: {} → {}\n", one.key, one.before.empty() ? "not set" : one.before,
-                       one.after.empty() ? "not set" : one.after);
+            fmt::print("  {}: {} → {}\n", one.key, one.before.empty() ? notSet : one.before,
+                       one.after.empty() ? notSet : one.after);
         }
     }
 }
 
 std::string titleOf(const RunFigures& figures)
 {
-    return figures.name + (figures.isEstimate ? " (estimate)" : "");
+    return figures.isEstimate ? say(HEADROOM_TR("cli", "%1 (estimate)"), {figures.name}) : figures.name;
 }
 
 /// A figure with its change against the run it is compared with.
@@ -98,11 +101,15 @@ struct FigureColumn
 };
 
 constexpr std::array<FigureColumn, 5> figureColumns{
-    {{"allocated", [](const RunFigures& a, const RunFigures& b) { return sizeCell(a.allocated, b.allocated); }},
-     {"reserved", [](const RunFigures& a, const RunFigures& b) { return sizeCell(a.reserved, b.reserved); }},
-     {"device", [](const RunFigures& a, const RunFigures& b) { return sizeCell(a.device, b.device); }},
-     {"step, s", [](const RunFigures& a, const RunFigures& b) { return realCell(a.stepSeconds, b.stepSeconds); }},
-     {"tokens/s",
+    {{HEADROOM_TR("cli", "allocated"),
+      [](const RunFigures& a, const RunFigures& b) { return sizeCell(a.allocated, b.allocated); }},
+     {HEADROOM_TR("cli", "reserved"),
+      [](const RunFigures& a, const RunFigures& b) { return sizeCell(a.reserved, b.reserved); }},
+     {HEADROOM_TR("cli", "device"),
+      [](const RunFigures& a, const RunFigures& b) { return sizeCell(a.device, b.device); }},
+     {HEADROOM_TR("cli", "step, s"),
+      [](const RunFigures& a, const RunFigures& b) { return realCell(a.stepSeconds, b.stepSeconds); }},
+     {HEADROOM_TR("cli", "tokens/s"),
       [](const RunFigures& a, const RunFigures& b) { return realCell(a.tokensPerSecond, b.tokensPerSecond); }}}};
 
 /// Columns that no run has anything for are left out.
@@ -114,7 +121,7 @@ Table historyTable(std::span<const HistoryRun> runs, std::optional<std::size_t> 
     }
     Table table;
     table.addColumn("");
-    table.addColumn("run", Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "run")), Table::Align::Left);
     for (const FigureColumn& column : figureColumns) {
         std::vector<std::string> cells;
         for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -122,7 +129,7 @@ Table historyTable(std::span<const HistoryRun> runs, std::optional<std::size_t> 
             cells.push_back(column.cell(other != i ? runs[other].figures : RunFigures{}, runs[i].figures));
         }
         if (std::any_of(cells.begin(), cells.end(), [](const std::string& cell) { return !cell.empty(); })) {
-            table.addColumn(column.title);
+            table.addColumn(say(column.title));
             for (std::size_t i = 0; i < runs.size(); ++i) {
                 rows[i].push_back(std::move(cells[i]));
             }
@@ -169,9 +176,12 @@ Json changesJson(const std::vector<ChangedVariable>& variables)
 
 void printComparison(const RunComparison& comparison)
 {
-    fmt::print("before: {}\nafter:  {}\n\n", titleOf(comparison.before), titleOf(comparison.after));
+    fmt::print("{}\n{}\n\n", say(HEADROOM_TR("cli", "before: %1"), {titleOf(comparison.before)}),
+               say(HEADROOM_TR("cli", "after:  %1"), {titleOf(comparison.after)}));
     if (comparison.hasPlans) {
-        fmt::print("{}\n", comparison.variables.empty() ? "Same settings" : "What changed");
+        fmt::print("{}\n",
+                   say(comparison.variables.empty() ? HEADROOM_TR("cli", "Same settings")
+                                                    : HEADROOM_TR("cli", "What changed")));
         printSettings(comparison.variables);
         fmt::print("\n");
     }
@@ -194,18 +204,20 @@ Json comparisonJson(const RunComparison& comparison)
 void printHistory(std::span<const HistoryRun> runs, std::optional<std::size_t> reference)
 {
     const std::vector<HistoryStep> steps = historyOf(runs, reference);
-    fmt::print("Peaks in GiB, with the change against {}\n{}",
-               reference ? fmt::format("run {} (←)", *reference + 1) : "the run before",
+    fmt::print("{}\n{}",
+               reference ? say(HEADROOM_TR("cli", "Peaks in GiB, with the change against run %1 (←)"),
+                               {std::to_string(*reference + 1)})
+                         : say(HEADROOM_TR("cli", "Peaks in GiB, with the change against the run before")),
                historyTable(runs, reference).text());
     for (std::size_t i = 1; i < runs.size(); ++i) {
         const RunComparison& change = *steps[i].change;
-        fmt::print("\n{}, after {}\n", titleOf(change.after), titleOf(change.before));
+        fmt::print("\n{}\n", say(HEADROOM_TR("cli", "%1, after %2"), {titleOf(change.after), titleOf(change.before)}));
         if (change.hasPlans) {
-            fmt::print("{}", change.variables.empty() ? "  same settings\n" : "");
+            fmt::print("{}", change.variables.empty() ? "  " + say(HEADROOM_TR("cli", "same settings")) + '\n' : "");
             printSettings(change.variables);
         }
         fmt::print("{}",
-                   change.findings.empty() ? wrapped("· ", steps[i].verdict().english())
+                   change.findings.empty() ? wrapped("· ", translated(steps[i].verdict()))
                                            : findingsText(change.findings));
     }
 }

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "report.h"
 #include "table.h"
+#include "wording.h"
 
 #include "footprint/estimate.h"
 #include "footprint/step_time.h"
@@ -53,9 +54,10 @@ Estimator estimatorOf(const Options& options)
 /// "megatron-te, assumed": whose layers the tapes describe.
 std::string profileText(const TrainingPlan& plan)
 {
-    const bool isStated = plan.implementation.profile.isStated();
-    return fmt::format("{}{}", profileOf(plan),
-                       isStated ? "" : ", assumed; --set implementation.profile=… for another");
+    return plan.implementation.profile.isStated()
+        ? std::string(profileOf(plan))
+        : say(HEADROOM_TR("cli", "%1, assumed; --set implementation.profile=… for another"),
+              {std::string(profileOf(plan))});
 }
 
 /// Which figures these are, and why not better ones.
@@ -63,14 +65,16 @@ std::string engineText(const TrainingPlan& plan, const Footprint& footprint)
 {
     switch (footprint.engine) {
     case Engine::Textbook:
-        return footprint.notExact ? fmt::format("the textbook recipe, since {}", footprint.notExact->english())
-                                  : fmt::format("the textbook recipe at k = {:.4g}", footprint.k);
+        return footprint.notExact
+            ? say(HEADROOM_TR("cli", "the textbook recipe, since %1"), {translated(*footprint.notExact)})
+            : say(HEADROOM_TR("cli", "the textbook recipe at k = %1"), {fmt::format("{:.4g}", footprint.k)});
     case Engine::Instant:
-        return fmt::format("the tensors of each layer, summed in closed form ({})", profileText(plan));
+        return say(HEADROOM_TR("cli", "the tensors of each layer, summed in closed form (%1)"), {profileText(plan)});
     case Engine::Replay:
         break;
     }
-    return fmt::format("one training step replayed tensor by tensor through the allocator ({})", profileText(plan));
+    return say(HEADROOM_TR("cli", "one training step replayed tensor by tensor through the allocator (%1)"),
+               {profileText(plan)});
 }
 
 /// What --set changes: memory and time against the plan of the files.
@@ -99,8 +103,10 @@ Change changeOf(const Footprint& before, const Inputs& inputs)
 
 std::string changeText(const Change& change)
 {
-    const std::string before = fmt::format("Without --set it is {}.", formatGib(change.device));
-    return change.time ? fmt::format("{} A step takes {} (a ratio only).", before, stepTimeText(*change.time)) : before;
+    const std::string before = formatGib(change.device);
+    return change.time ? say(HEADROOM_TR("cli", "Without --set it is %1. A step takes %2 (a ratio only)."),
+                             {before, stepTimeText(*change.time)})
+                       : say(HEADROOM_TR("cli", "Without --set it is %1."), {before});
 }
 
 struct Report
@@ -125,8 +131,9 @@ void printForPeople(const Options& options, const Inputs& inputs, const Report& 
         fmt::print("{}", calibrationText(*inputs.savedCalibration, inputs.plan));
     }
     if (!inputs.notEstimated.empty()) {
-        fmt::print("Incomplete: {} changes what is allocated and is not estimated\n",
-                   fmt::join(inputs.notEstimated, ", "));
+        fmt::print("{}\n",
+                   say(HEADROOM_TR("cli", "Incomplete: %1 changes what is allocated and is not estimated"),
+                       {fmt::format("{}", fmt::join(inputs.notEstimated, ", "))}));
     }
     fmt::print("\n{}\n", stagesText(footprint));
     if (const std::string doubts = uncertaintyText(report.uncertainty, footprint); !doubts.empty()) {
@@ -134,20 +141,22 @@ void printForPeople(const Options& options, const Inputs& inputs, const Report& 
     }
     fmt::print(
         "{}{}",
-        wrapped("Textbook: ",
-                fmt::format("12h² = {} per block, {} parameters, {} static, {} activations per micro-batch at k = "
-                            "{:.4g}, {} in flight",
-                            formatCount(textbook.blockParameters), formatCount(textbook.parameters),
-                            formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3), textbook.k,
-                            textbook.inFlight)),
-        wrapped("Detailed: ",
-                fmt::format("{} parameters, fullest stage {}; from {}", formatCount(footprint.modelParameters),
-                            formatGib(footprint.fullest().device, 3), engineText(inputs.plan, footprint))));
+        wrapped(say(HEADROOM_TR("cli", "Textbook: ")),
+                say(HEADROOM_TR("cli",
+                                "12h² = %1 per block, %2 parameters, %3 static, %4 activations per micro-batch at k = "
+                                "%5, %6 in flight"),
+                    {formatCount(textbook.blockParameters), formatCount(textbook.parameters),
+                     formatGib(textbook.staticState, 3), formatGib(textbook.activations, 3),
+                     fmt::format("{:.4g}", textbook.k), std::to_string(textbook.inFlight)})),
+        wrapped(say(HEADROOM_TR("cli", "Detailed: ")),
+                say(HEADROOM_TR("cli", "%1 parameters, fullest stage %2; from %3"),
+                    {formatCount(footprint.modelParameters), formatGib(footprint.fullest().device, 3),
+                     engineText(inputs.plan, footprint)})));
     if (options.working) {
         // The formulas are the recipe's, and so are the numbers in them.
         Footprint recipe;
         if (estimate(inputs.plan, inputs.calibration, recipe)) {
-            fmt::print("\nThe recipe's working\n{}",
+            fmt::print("\n{}\n{}", say(HEADROOM_TR("cli", "The recipe's working")),
                        workingText(explain(inputs.plan, inputs.calibration, recipe, recipe.fullestStage)));
         }
     }
@@ -246,12 +255,13 @@ int failWithWayOut(const Problem& problem, const TrainingPlan& plan)
     });
     if (isModel) {
         std::erase_if(missing, [](std::string_view field) { return field.starts_with("model."); });
-        fmt::print(stderr,
-                   "give the model with --model PRESET|FILE (headroom-cli models lists the presets), or its "
-                   "sizes with --set model.layers=VALUE and so on\n");
+        fmt::print(stderr, "{}\n",
+                   say(HEADROOM_TR("cli",
+                                   "give the model with --model PRESET|FILE (headroom-cli models lists the presets), "
+                                   "or its sizes with --set model.layers=VALUE and so on")));
     }
     for (const std::string_view field : missing) {
-        fmt::print(stderr, "give it with --set {}=VALUE\n", field);
+        fmt::print(stderr, "{}\n", say(HEADROOM_TR("cli", "give it with --set %1=VALUE"), {std::string(field)}));
     }
     return code;
 }
@@ -297,15 +307,17 @@ int run(const Options& options)
 
 void addEstimate(CLI::App& app, int& exitCode)
 {
-    CLI::App* command
-        = app.add_subcommand("estimate", "memory of every pipeline stage, recomputed from the configuration");
+    CLI::App* command = app.add_subcommand(
+        "estimate", say(HEADROOM_TR("cli", "memory of every pipeline stage, recomputed from the configuration")));
     const auto options = std::make_shared<Options>();
     addPlanOptions(*command, options->plan);
-    CLI::Option* instant = command->add_flag("--instant", options->instant,
-                                             "sum the tensors in closed form instead of replaying a step");
-    command->add_flag("--textbook", options->textbook, "the recipe alone, as --k does")->excludes(instant);
-    command->add_flag("--working", options->working, "show every formula with its numbers");
-    command->add_flag("--json", options->json, "print JSON");
+    CLI::Option* instant
+        = command->add_flag("--instant", options->instant,
+                            say(HEADROOM_TR("cli", "sum the tensors in closed form instead of replaying a step")));
+    command->add_flag("--textbook", options->textbook, say(HEADROOM_TR("cli", "the recipe alone, as --k does")))
+        ->excludes(instant);
+    command->add_flag("--working", options->working, say(HEADROOM_TR("cli", "show every formula with its numbers")));
+    command->add_flag("--json", options->json, say(HEADROOM_TR("cli", "print JSON")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

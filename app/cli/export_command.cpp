@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "json.h"
+#include "wording.h"
 
 #include "config/export_plan.h"
 
@@ -49,12 +50,15 @@ Json fieldsJson(const std::vector<FieldDifference>& fields)
 void printFields(const PlanExport& exported, const ConfigFormat& format)
 {
     for (const FieldDifference& field : exported.omitted) {
-        const std::string instead = field.after.empty() ? std::string("nothing") : field.after;
-        fmt::print(stderr, "not said: {} = {} ({} means {})\n", field.key, field.before, format.title, instead);
+        const std::string instead = field.after.empty() ? say(HEADROOM_TR("cli", "nothing")) : field.after;
+        fmt::print(stderr, "{}\n",
+                   say(HEADROOM_TR("cli", "not said: %1 = %2 (%3 means %4)"),
+                       {field.key, field.before, format.title, instead}));
     }
     for (const FieldDifference& field : exported.assumed) {
-        fmt::print(stderr, "assumed: {} = {} (by {}, the config does not say)\n", field.key, field.before,
-                   format.title);
+        fmt::print(stderr, "{}\n",
+                   say(HEADROOM_TR("cli", "assumed: %1 = %2 (by %3, the config does not say)"),
+                       {field.key, field.before, format.title}));
     }
 }
 
@@ -104,14 +108,17 @@ int run(const Options& options)
 
 void addExport(CLI::App& app, int& exitCode)
 {
-    CLI::App* command = app.add_subcommand("export", "write the config in another format");
+    CLI::App* command = app.add_subcommand("export", say(HEADROOM_TR("cli", "write the config in another format")));
     const auto options = std::make_shared<Options>();
     addPlanOptions(*command, options->plan);
-    command->add_option("--to", options->format, "format of the new file: base-yaml, megatron-args, deepspeed-json, …")
+    command
+        ->add_option("--to", options->format,
+                     say(HEADROOM_TR("cli", "format of the new file: base-yaml, megatron-args, deepspeed-json, …")))
         ->required();
-    command->add_option("-o,--output", options->output, "write the new file here; otherwise it is printed");
-    command->add_flag("--json", options->asJson, "print JSON");
-    command->footer("Exit code 1: the format has no words for some values; they are listed.");
+    command->add_option("-o,--output", options->output,
+                        say(HEADROOM_TR("cli", "write the new file here; otherwise it is printed")));
+    command->add_flag("--json", options->asJson, say(HEADROOM_TR("cli", "print JSON")));
+    command->footer(say(HEADROOM_TR("cli", "Exit code 1: the format has no words for some values; they are listed.")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

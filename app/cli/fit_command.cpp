@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "json.h"
 #include "table.h"
+#include "wording.h"
 
 #include "insight/fit.h"
 #include "plan/batch.h"
@@ -38,15 +39,6 @@ Result<double> parseMargin(std::string_view text)
     return margin;
 }
 
-std::string labelOf(const FitProposal& proposal)
-{
-    std::string text;
-    for (const Text& label : proposal.labels) {
-        text += (text.empty() ? "" : "; ") + label.english();
-    }
-    return text;
-}
-
 std::string editsOf(const FitProposal& proposal)
 {
     std::string text;
@@ -65,14 +57,14 @@ std::string timeOf(const FitProposal& proposal)
 Table proposalTable(const std::vector<FitProposal>& proposals, std::int64_t gpus)
 {
     Table table;
-    table.addColumn("change", Table::Align::Left);
-    table.addColumn("peak");
-    table.addColumn("step time");
-    table.addColumn("GPUs");
-    table.addColumn("set", Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "change")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "peak")));
+    table.addColumn(say(HEADROOM_TR("cli", "step time")));
+    table.addColumn(say(HEADROOM_TR("cli", "GPUs")));
+    table.addColumn(say(HEADROOM_TR("cli", "set")), Table::Align::Left);
     for (const FitProposal& proposal : proposals) {
         const double factor = proposal.stepTime ? proposal.stepTime->gpus : 1;
-        table.addRow({labelOf(proposal), formatGib(proposal.peak, 2), timeOf(proposal),
+        table.addRow({inWords(proposal.labels, inOwnWords), formatGib(proposal.peak, 2), timeOf(proposal),
                       fmt::format("{:.0f}", static_cast<double>(gpus) * factor), editsOf(proposal)});
     }
     return table;
@@ -84,36 +76,62 @@ struct Inverse
     std::optional<FitProposal> fewestGpus;
 };
 
+void printLimits(const Inverse& inverse, std::int64_t gpus)
+{
+    const auto text = [](std::optional<std::int64_t> value) {
+        return value ? formatCount(*value) : say(HEADROOM_TR("cli", "none"));
+    };
+    const auto line = [](const std::string& what, const std::string& value) {
+        fmt::print("{}{}  {}\n", what, std::string(std::max<std::size_t>(30, width(what)) - width(what), ' '), value);
+    };
+    fmt::print("\n");
+    line(say(HEADROOM_TR("cli", "Largest micro-batch that fits")), text(inverse.microBatch));
+    line(say(HEADROOM_TR("cli", "Longest sequence that fits")), text(inverse.sequence));
+    if (inverse.fewestGpus) {
+        const std::string edits = editsOf(*inverse.fewestGpus);
+        const double factor = inverse.fewestGpus->stepTime ? inverse.fewestGpus->stepTime->gpus : 1;
+        line(say(HEADROOM_TR("cli", "Fewest GPUs")),
+             fmt::format("{:.0f} ({})", static_cast<double>(gpus) * factor,
+                         edits.empty() ? say(HEADROOM_TR("cli", "as it is")) : edits));
+    }
+}
+
 void printForPeople(const FitQuestion& question, const FitAnswer& answer, const Inverse& inverse)
 {
     const std::int64_t gpus = worldSize(*question.plan);
-    fmt::print("{}: the fullest stage takes {} of {}, {:.3g}% of which stay free\n",
-               answer.fits ? "Fits" : "Does not fit", formatGib(answer.peak, 2), formatGib(question.capacity, 2),
-               question.margin * 100);
+    const auto block = [](const std::string& title, const std::string& table) { fmt::print("\n{}\n{}", title, table); };
+    fmt::print("{}\n",
+               say(answer.fits ? HEADROOM_TR("cli", "Fits: the fullest stage takes %1 of %2, %3% of which stay free")
+                               : HEADROOM_TR("cli",
+                                             "Does not fit: the fullest stage takes %1 of %2, %3% of which "
+                                             "stay free"),
+                   {formatGib(answer.peak, 2), formatGib(question.capacity, 2),
+                    fmt::format("{:.3g}", question.margin * 100)}));
     if (const BatchEquation equation = batchEquation(*question.plan);
         equation.holds == false && question.constraints.keepGlobalBatch && !answer.fits) {
-        fmt::print("Its batch does not add up ({} samples where {} are stated); every change below makes it {}\n",
-                   formatCount(*equation.product), formatCount(*equation.global), formatCount(*equation.global));
+        fmt::print("{}\n",
+                   say(HEADROOM_TR("cli",
+                                   "Its batch does not add up (%1 samples where %2 are stated); every change "
+                                   "below makes it %2"),
+                       {formatCount(*equation.product), formatCount(*equation.global)}));
     }
     if (!answer.singles.empty()) {
-        fmt::print("\nOne change that makes it fit, cheapest first\n{}", proposalTable(answer.singles, gpus).text());
+        block(say(HEADROOM_TR("cli", "One change that makes it fit, cheapest first")),
+              proposalTable(answer.singles, gpus).text());
     }
     if (!answer.pairs.empty()) {
-        fmt::print("\nNo single change is enough. Two that are, cheapest first\n{}",
-                   proposalTable(answer.pairs, gpus).text());
+        block(say(HEADROOM_TR("cli", "No single change is enough. Two that are, cheapest first")),
+              proposalTable(answer.pairs, gpus).text());
     }
     if (answer.closest) {
-        fmt::print("\nNo change of one or two settings makes it fit. The closest\n{}",
-                   proposalTable({*answer.closest}, gpus).text());
+        block(say(HEADROOM_TR("cli", "No change of one or two settings makes it fit. The closest")),
+              proposalTable({*answer.closest}, gpus).text());
     }
-    const auto text = [](std::optional<std::int64_t> value) { return value ? formatCount(*value) : "none"; };
-    fmt::print("\nLargest micro-batch that fits   {}\nLongest sequence that fits      {}\n", text(inverse.microBatch),
-               text(inverse.sequence));
-    if (inverse.fewestGpus) {
-        fmt::print("Fewest GPUs                     {:.0f} ({})\n",
-                   static_cast<double>(gpus) * (inverse.fewestGpus->stepTime ? inverse.fewestGpus->stepTime->gpus : 1),
-                   editsOf(*inverse.fewestGpus).empty() ? "as it is" : editsOf(*inverse.fewestGpus));
+    if (!answer.adapters.empty()) {
+        block(say(HEADROOM_TR("cli", "Adapters would fit; they train less than the config asks for")),
+              proposalTable(answer.adapters, gpus).text());
     }
+    printLimits(inverse, gpus);
 }
 
 Json toJson(const FitProposal& proposal)
@@ -126,7 +144,7 @@ Json toJson(const FitProposal& proposal)
     for (const Bytes bytes : proposal.stages) {
         stages.push_back(bytes.value);
     }
-    return Json{{"label", labelOf(proposal)},
+    return Json{{"label", inWords(proposal.labels, &Text::english)},
                 {"edits", std::move(edits)},
                 {"device_bytes", proposal.peak.value},
                 {"stages_device_bytes", std::move(stages)},
@@ -155,6 +173,7 @@ Json answerJson(const FitQuestion& question, const FitAnswer& answer, const Inve
                 {"single_changes", toJson(answer.singles)},
                 {"pairs_of_changes", toJson(answer.pairs)},
                 {"closest", answer.closest ? toJson(*answer.closest) : Json(nullptr)},
+                {"adapters", toJson(answer.adapters)},
                 {"largest_micro_batch", number(inverse.microBatch)},
                 {"longest_sequence", number(inverse.sequence)},
                 {"fewest_gpus", inverse.fewestGpus ? toJson(*inverse.fewestGpus) : Json(nullptr)},
@@ -213,16 +232,20 @@ int run(const Options& options)
 
 void addFit(CLI::App& app, int& exitCode)
 {
-    CLI::App* command = app.add_subcommand("fit", "the smallest change with which every stage fits the GPU");
+    CLI::App* command
+        = app.add_subcommand("fit", say(HEADROOM_TR("cli", "the smallest change with which every stage fits the GPU")));
     const auto options = std::make_shared<Options>();
     addPlanOptions(*command, options->plan);
     command
-        ->add_option("--keep", options->keep, "what stays as it is: global_batch, gpus, training (all three), or none")
+        ->add_option("--keep", options->keep,
+                     say(HEADROOM_TR("cli", "what stays as it is: global_batch, gpus, training (all three), or none")))
         ->delimiter(',')
         ->check(CLI::IsMember({"global_batch", "gpus", "training", "none"}));
-    command->add_option("--margin", options->margin, "share of the GPU's memory that has to stay free")
+    command
+        ->add_option("--margin", options->margin,
+                     say(HEADROOM_TR("cli", "share of the GPU's memory that has to stay free")))
         ->capture_default_str();
-    command->add_flag("--json", options->json, "print JSON");
+    command->add_flag("--json", options->json, say(HEADROOM_TR("cli", "print JSON")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "inputs.h"
 
+#include "calibration_options.h"
 #include "commands.h"
+#include "wording.h"
 
 #include "config/assumed_batch.h"
 #include "insight/fit_knobs.h"
@@ -14,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 
 namespace headroom::cli {
@@ -68,99 +69,37 @@ Result<void> applyHardware(const PlanOptions& options, const Knowledge& knowledg
     return plan.hardware.capacityBytes.isKnown() && options.gpu.empty() ? Result<void>{} : resolved;
 }
 
-Result<void> saveCalibration(const std::string& nameOrPath, const std::vector<CalibrationPoint>& points,
-                             const Calibrated& calibrated)
+/// What a list of arguments that is not whole leaves open, in one sentence.
+void noteDefaults(const std::vector<std::string>& fields, const TrainingPlan& plan, const std::string& path,
+                  std::vector<Problem>& problems)
 {
-    const auto path = calibrationPath(nameOrPath, userFolder());
-    if (!path) {
-        return tl::unexpected(path.error());
+    std::string list;
+    for (const std::string& field : fields) {
+        list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", field, fieldText(plan, field));
     }
-    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-    const std::chrono::year_month_day date(today);
-    const auto saved
-        = savedCalibration(path->stem().string(),
-                           fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                                       static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day())),
-                           points, calibrated);
-    return saved ? writeCalibration(*saved, *path) : tl::unexpected(saved.error());
+    if (!list.empty()) {
+        problems.push_back({Severity::Note, path, 0,
+                            Text{HEADROOM_TR("core",
+                                             "the log's list of arguments is not whole; taken as Megatron-LM's "
+                                             "defaults: %1"),
+                                 {list}}});
+    }
 }
 
-Result<std::vector<Run>> readCalibrationLogs(const PlanOptions& options)
+struct LoggedPlan
 {
-    std::vector<Run> runs;
-    for (const std::string& path : options.calibrate) {
-        auto log = readLogs({path});
-        if (!log) {
-            return tl::unexpected(log.error());
-        }
-        if (log->isEmpty()) {
-            return failure(Text{HEADROOM_TR("core", "the log has no memory measurements")}, path, 0);
-        }
-        runs.push_back(std::move(*log));
-    }
-    return runs;
-}
-
-/// The logs are of the files' own plan; what --set changes is what the calibration then predicts.
-Result<void> calibrateOnLogs(const PlanOptions& options, const std::vector<Run>& logs, Inputs& inputs)
-{
-    const TrainingPlan& plan = inputs.original ? *inputs.original : inputs.plan;
-    std::vector<CalibrationPoint> points;
-    for (const Run& log : logs) {
-        auto found = calibrationPoints(log, summarise(log), plan);
-        if (!found) {
-            return tl::unexpected(found.error());
-        }
-        points.insert(points.end(), found->begin(), found->end());
-    }
-    auto calibrated = calibrate(points);
-    if (!calibrated) {
-        return tl::unexpected(calibrated.error());
-    }
-    if (!options.saveCalibration.empty()) {
-        if (auto done = saveCalibration(options.saveCalibration, points, *calibrated); !done) {
-            return done;
-        }
-    }
-    inputs.calibration = calibrated->calibration;
-    inputs.calibrated = std::move(*calibrated);
-    return {};
-}
-
-Result<void> useCalibration(const std::string& nameOrPath, Inputs& inputs)
-{
-    const auto path = calibrationPath(nameOrPath, userFolder());
-    if (!path) {
-        return tl::unexpected(path.error());
-    }
-    auto saved = readCalibration(*path);
-    if (!saved) {
-        return tl::unexpected(saved.error());
-    }
-    for (Text& doubt : doubtsOf(*saved, inputs.plan)) {
-        inputs.problems.push_back({Severity::Warning, path->string(), 0, std::move(doubt)});
-    }
-    inputs.calibration = saved->calibration;
-    inputs.savedCalibration = std::move(*saved);
-    return {};
-}
-
-Result<void> applyCalibration(const PlanOptions& options, const std::vector<Run>& logs, Inputs& inputs)
-{
-    if (!logs.empty()) {
-        return calibrateOnLogs(options, logs, inputs);
-    }
-    return options.calibration.empty() ? Result<void>{} : useCalibration(options.calibration, inputs);
-}
+    Run run;
+    TrainingPlan plan;
+};
 
 /// A log in the place of a config: the plan of its arguments, and of what it says of the launch. Null where the file is
 /// no log.
-Result<std::optional<TrainingPlan>> planOfLog(const std::string& path, bool hasModel, const Knowledge& knowledge)
+Result<std::optional<LoggedPlan>> planOfLog(const std::string& path, bool hasModel, const Knowledge& knowledge)
 {
     if (std::filesystem::is_directory(path)) {
         return std::nullopt;
     }
-    const auto run = readLogs({path});
+    auto run = readLogs({path});
     if (!run || (run->isEmpty() && run->facts.empty())) {
         return std::nullopt;
     }
@@ -169,9 +108,9 @@ Result<std::optional<TrainingPlan>> planOfLog(const std::string& path, bool hasM
         return failure(
             Text{HEADROOM_TR("core", "the log lists no arguments that describe a model; give one with --model")}, path);
     }
-    TrainingPlan planned = std::move(plan).value_or(TrainingPlan{});
-    completeFromLog(planned, *run, knowledge.catalog);
-    return planned;
+    LoggedPlan logged{*std::move(run), std::move(plan).value_or(TrainingPlan{})};
+    completeFromLog(logged.plan, logged.run, knowledge.catalog);
+    return logged;
 }
 
 void noteAssumed(const std::vector<std::string_view>& fields, Inputs& inputs)
@@ -235,26 +174,33 @@ std::string fieldOf(std::string_view key, const ConfigFormats& formats)
 
 void addPlanOptions(CLI::App& command, PlanOptions& options)
 {
-    command.add_option("CONFIG", options.configs, "config files, later ones win; --model alone will do");
-    command.add_option("--model", options.model, "model preset or file (an HF config.json)");
+    command.add_option("CONFIG", options.configs,
+                       say(HEADROOM_TR("cli", "config files, later ones win; --model alone will do")));
+    command.add_option("--model", options.model, say(HEADROOM_TR("cli", "model preset or file (an HF config.json)")));
     command
         .add_option("--set", options.settings,
-                    "key=value over the files, as in --set parallel.pipeline_parallel_size=4")
+                    say(HEADROOM_TR("cli", "key=value over the files, as in --set parallel.pipeline_parallel_size=4")))
         ->allow_extra_args(false)
         ->take_all();
-    command.add_option("--gpu", options.gpu, "GPU the run is meant for; headroom-cli gpus lists them");
-    command.add_option("--capacity", options.capacity, "memory of one GPU, as in 80GiB");
-    command.add_option("--world", options.world, "number of GPUs of the run")->check(CLI::PositiveNumber);
-    command.add_option("--k", options.k, "activation copies per layer, token and hidden unit")
+    command.add_option("--gpu", options.gpu,
+                       say(HEADROOM_TR("cli", "GPU the run is meant for; headroom-cli gpus lists them")));
+    command.add_option("--capacity", options.capacity, say(HEADROOM_TR("cli", "memory of one GPU, as in 80GiB")));
+    command.add_option("--world", options.world, say(HEADROOM_TR("cli", "number of GPUs of the run")))
         ->check(CLI::PositiveNumber);
-    CLI::Option* logs = command.add_option("--calibrate", options.calibrate,
-                                           "log of a run with this config: its measured peaks correct the estimate");
+    command.add_option("--k", options.k, say(HEADROOM_TR("cli", "activation copies per layer, token and hidden unit")))
+        ->check(CLI::PositiveNumber);
+    CLI::Option* logs = command.add_option(
+        "--calibrate", options.calibrate,
+        say(HEADROOM_TR("cli", "log of a run with this config: its measured peaks correct the estimate")));
     logs->allow_extra_args(false)->take_all();
     command
         .add_option("--save-calibration", options.saveCalibration,
-                    "keep what --calibrate found, under a name in the configuration folder or in a file")
+                    say(HEADROOM_TR(
+                        "cli", "keep what --calibrate found, under a name in the configuration folder or in a file")))
         ->needs(logs);
-    command.add_option("--calibration", options.calibration, "calibration that was saved: its name or file")
+    command
+        .add_option("--calibration", options.calibration,
+                    say(HEADROOM_TR("cli", "calibration that was saved: its name or file")))
         ->excludes(logs);
 }
 
@@ -288,7 +234,7 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
         }
         model = std::move(*opened);
     }
-    std::optional<TrainingPlan> logged;
+    std::optional<LoggedPlan> logged;
     for (const std::string& path : options.configs) {
         auto config = openConfig(path, knowledge.formats, knowledge.catalog);
         if (!config) {
@@ -307,8 +253,11 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
     }
     inputs.plan = composePlan(model, inputs.configs, knowledge.catalog);
     if (logged) {
-        overlay(*logged, inputs.plan);
-        inputs.plan = std::move(*logged);
+        overlay(logged->plan, inputs.plan);
+        inputs.plan = std::move(logged->plan);
+        noteDefaults(fieldsLeftToDefaults(logged->run, inputs.plan), inputs.plan, logged->run.files.front(),
+                     inputs.problems);
+        inputs.run = std::move(logged->run);
     }
     const auto logs = readCalibrationLogs(options);
     if (!logs) {
@@ -352,17 +301,17 @@ Result<Inputs> openInputs(const PlanOptions& options, const Knowledge& knowledge
 int fail(const Problem& problem)
 {
     std::fflush(stdout);
-    fmt::print(stderr, "headroom-cli: {}\n", problem.english());
+    fmt::print(stderr, "headroom-cli: {}\n", translated(problem));
     return BadInput;
 }
 
 void printProblems(const std::vector<Problem>& problems)
 {
     for (const Problem& problem : problems) {
-        const char* kind = problem.severity == Severity::Error ? "error"
-            : problem.severity == Severity::Warning            ? "warning"
-                                                               : "note";
-        fmt::print(stderr, "{}: {}\n", kind, problem.english());
+        const char* kind = problem.severity == Severity::Error ? HEADROOM_TR("cli", "error: %1")
+            : problem.severity == Severity::Warning            ? HEADROOM_TR("cli", "warning: %1")
+                                                               : HEADROOM_TR("cli", "note: %1");
+        fmt::print(stderr, "{}\n", say(kind, {translated(problem)}));
     }
 }
 

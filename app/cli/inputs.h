@@ -51,7 +51,7 @@ struct Inputs
     std::vector<OpenedConfig> configs;
     TrainingPlan plan;
     std::optional<TrainingPlan> original; ///< without --set, where that changes something
-    std::optional<Run> run; ///< of --log
+    std::optional<Run> run; ///< of --log, or of a log in the place of a config
     Calibration calibration;
     std::optional<Calibrated> calibrated; ///< where it came from, with --calibrate
     std::optional<SavedCalibration> savedCalibration; ///< the same, with --calibration

@@ -36,7 +36,7 @@ const char* nameOfSeverity(Severity severity)
 
 Json toJson(const Mend& mend)
 {
-    Json json{{"label", mend.label.english()}, {"edits", Json::object()}};
+    Json json{{"label", mend.words(&Text::english)}, {"edits", Json::object()}};
     for (const PlanEdit& edit : mend.edits) {
         json["edits"][edit.field] = edit.value;
     }

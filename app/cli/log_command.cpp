@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "log_report.h"
+#include "wording.h"
 
 #include "replay/replay.h"
 #include "runlog/anchor_scan.h"
@@ -174,16 +175,23 @@ int start(const Options& options)
 
 void addLog(CLI::App& app, int& exitCode)
 {
-    CLI::App* command = app.add_subcommand("log", "peaks per phase and the largest values of a training log");
+    CLI::App* command = app.add_subcommand(
+        "log", say(HEADROOM_TR("cli", "peaks per phase and the largest values of a training log")));
     const auto options = std::make_shared<Options>();
-    command->add_option("FILE|DIR", options->paths, "logs, or folders of per-rank logs")->required();
-    command->add_option("--top", options->top, "how many of the largest values to list")
+    command->add_option("FILE|DIR", options->paths, say(HEADROOM_TR("cli", "logs, or folders of per-rank logs")))
+        ->required();
+    command->add_option("--top", options->top, say(HEADROOM_TR("cli", "how many of the largest values to list")))
         ->capture_default_str()
         ->check(CLI::Range(1, 1000000));
-    CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
-    command->add_flag("--csv", options->csv, "print every measurement as comma-separated values")->excludes(json);
-    command->add_flag("--follow", options->follow, "print measurements as they are written, until interrupted");
-    command->add_option("--interval", options->interval, "seconds between two looks at a followed log")
+    CLI::Option* json = command->add_flag("--json", options->json, say(HEADROOM_TR("cli", "print JSON")));
+    command
+        ->add_flag("--csv", options->csv, say(HEADROOM_TR("cli", "print every measurement as comma-separated values")))
+        ->excludes(json);
+    command->add_flag("--follow", options->follow,
+                      say(HEADROOM_TR("cli", "print measurements as they are written, until interrupted")));
+    command
+        ->add_option("--interval", options->interval,
+                     say(HEADROOM_TR("cli", "seconds between two looks at a followed log")))
         ->capture_default_str()
         ->check(CLI::Range(0.01, 3600.0));
     command->callback([options, &exitCode] { exitCode = start(*options); });

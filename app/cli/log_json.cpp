@@ -2,6 +2,7 @@
 #include "log_report.h"
 
 #include "insight/calibrate.h"
+#include "runlog/device_mesh.h"
 #include "runlog/log_arguments.h"
 #include "runlog/out_of_memory.h"
 
@@ -65,6 +66,16 @@ Json outOfMemoryJson(const LogReport& report)
                         {"blocks_of_this_size", std::move(blocks)}});
     }
     return list;
+}
+
+Json meshJson(const Run& run)
+{
+    const auto mesh = deviceMeshOf(run);
+    Json sizes = Json::object();
+    for (const auto& [name, size] : mesh ? mesh->dimensions : decltype(mesh->dimensions){}) {
+        sizes[name] = size;
+    }
+    return mesh ? std::move(sizes) : Json(nullptr);
 }
 
 Json argumentsJson(const LogReport& report)
@@ -156,6 +167,7 @@ Json logJson(const LogReport& report, const std::vector<Finding>& findings, std:
                 {"capacity_bytes", bytesOrNull(report.capacity)},
                 {"out_of_memory", outOfMemoryJson(report)},
                 {"arguments", argumentsJson(report)},
+                {"device_mesh", meshJson(*report.run)},
                 {"parameters", parametersJson(report)},
                 {"steps",
                  {{"count", run.steps.size()},

@@ -2,9 +2,12 @@
 #include "log_report.h"
 
 #include "inputs.h"
+#include "names.h"
 #include "report.h"
 #include "table.h"
+#include "wording.h"
 
+#include "runlog/device_mesh.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
@@ -40,11 +43,12 @@ void addRecordRow(const Run& run, std::size_t index, Table& table)
 Table recordTable()
 {
     Table table;
-    table.addColumn("phase", Table::Align::Left);
-    for (const char* title : {"allocated", "reserved", "step", "rank"}) {
-        table.addColumn(title);
+    table.addColumn(say(HEADROOM_TR("cli", "phase")), Table::Align::Left);
+    for (const char* title : {HEADROOM_TR("cli", "allocated"), HEADROOM_TR("cli", "reserved"),
+                              HEADROOM_TR("cli", "step"), HEADROOM_TR("cli", "rank")}) {
+        table.addColumn(say(title));
     }
-    table.addColumn("place", Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "place")), Table::Align::Left);
     return table;
 }
 
@@ -65,19 +69,22 @@ bool printPeaks(const LogReport& report, std::size_t count)
         for (const std::size_t index : run.largest(count)) {
             addRecordRow(run, index, top);
         }
-        fmt::print("\nPeak of each phase\n{}\nLargest {}\n{}", peaks.text(), count, top.text());
+        fmt::print("\n{}\n{}\n{}\n{}", say(HEADROOM_TR("cli", "Peak of each phase")), peaks.text(),
+                   say(HEADROOM_TR("cli", "Largest %1"), {std::to_string(count)}), top.text());
     }
     if (report.summary.reservedPeak && !any) {
         Table reserved = recordTable();
         addRecordRow(run, *report.summary.reservedPeak, reserved);
-        fmt::print("\nLargest reserved (the log has no peaks of what was allocated)\n{}", reserved.text());
+        fmt::print("\n{}\n{}", say(HEADROOM_TR("cli", "Largest reserved (the log has no peaks of what was allocated)")),
+                   reserved.text());
     }
     return any;
 }
 
-std::string counted(std::int64_t count, std::string_view what)
+/// "1 rank", "8 ranks".
+std::string counted(std::int64_t count, const char* one, const char* many)
 {
-    return fmt::format("{} {}{}", formatCount(count), what, count == 1 ? "" : "s");
+    return say(count == 1 ? one : many, {formatCount(count)});
 }
 
 /// Parameters and what the framework itself calculated.
@@ -86,22 +93,28 @@ void printModel(const Run& run)
     const std::vector<LogParameters> all = parametersOf(run);
     const auto most = std::ranges::max_element(all, {}, &LogParameters::count);
     if (most != all.end()) {
-        fmt::print("Parameters: {}{}, from {}:{}{}\n", formatCount(most->count),
-                   most->what.empty() ? "" : fmt::format(" ({})", most->what), run.files[most->file], most->line,
-                   all.size() > 1
-                       ? fmt::format("; the largest of {}", counted(static_cast<std::int64_t>(all.size()), "count"))
-                       : "");
+        const std::string what = most->what.empty() ? "" : fmt::format(" ({})", most->what);
+        const std::string place = fmt::format("{}:{}", run.files[most->file], most->line);
+        fmt::print("{}\n",
+                   all.size() == 1
+                       ? say(HEADROOM_TR("cli", "Parameters: %1%2, from %3"), {formatCount(most->count), what, place})
+                       : say(HEADROOM_TR("cli", "Parameters: %1%2, from %3; the largest of %4 counts"),
+                             {formatCount(most->count), what, place, std::to_string(all.size())}));
     }
     const auto estimate = std::ranges::find_if(run.facts, [](const LogFact& fact) {
         return fact.kind == LineKind::Estimate && fact.number("est_weight_optimizer_bytes");
     });
     if (estimate != run.facts.end()) {
         const auto gib = [&](const char* field) { return formatGib(bytesFrom(*estimate->number(field))); };
-        fmt::print("The framework's own estimate: {} of weights and optimizer{}, from {}:{}\n",
-                   gib("est_weight_optimizer_bytes"),
-                   estimate->number("est_total_bytes") ? fmt::format(", {} with activations", gib("est_total_bytes"))
-                                                       : "",
-                   run.files[estimate->file], estimate->line);
+        const std::string place = fmt::format("{}:{}", run.files[estimate->file], estimate->line);
+        fmt::print("{}\n",
+                   estimate->number("est_total_bytes")
+                       ? say(HEADROOM_TR("cli",
+                                         "The framework's own estimate: %1 of weights and optimizer, %2 with "
+                                         "activations, from %3"),
+                             {gib("est_weight_optimizer_bytes"), gib("est_total_bytes"), place})
+                       : say(HEADROOM_TR("cli", "The framework's own estimate: %1 of weights and optimizer, from %2"),
+                             {gib("est_weight_optimizer_bytes"), place}));
     }
 }
 
@@ -115,9 +128,10 @@ void printTimers(const Run& run)
         return;
     }
     Table table;
-    table.addColumn("part of a step", Table::Align::Left);
-    for (const char* title : {"median", "longest", "step", "line"}) {
-        table.addColumn(title);
+    table.addColumn(say(HEADROOM_TR("cli", "part of a step")), Table::Align::Left);
+    for (const char* title : {HEADROOM_TR("cli", "median"), HEADROOM_TR("cli", "longest"), HEADROOM_TR("cli", "step"),
+                              HEADROOM_TR("cli", "line")}) {
+        table.addColumn(say(title));
     }
     for (std::size_t i = 0; i < std::min(most, timers.size()); ++i) {
         const TimerSummary& timer = timers[i];
@@ -127,9 +141,9 @@ void printTimers(const Run& run)
                       milliseconds(run.timers.seconds[timer.longest]), std::to_string(run.timers.step[timer.longest]),
                       std::to_string(run.timers.line[timer.longest])});
     }
-    fmt::print("\nTimes\n{}", table.text());
+    fmt::print("\n{}\n{}", say(HEADROOM_TR("cli", "Times")), table.text());
     if (timers.size() > most) {
-        fmt::print("{} more are in --json.\n", timers.size() - most);
+        fmt::print("{}\n", say(HEADROOM_TR("cli", "%1 more are in --json."), {std::to_string(timers.size() - most)}));
     }
 }
 
@@ -137,11 +151,11 @@ void printTimers(const Run& run)
 void printOtherAmounts(const Run& run, bool hasPeaks)
 {
     Table table;
-    table.addColumn("largest", Table::Align::Left);
-    for (const char* title : {"amount", "step", "rank"}) {
-        table.addColumn(title);
+    table.addColumn(say(HEADROOM_TR("cli", "largest")), Table::Align::Left);
+    for (const char* title : {HEADROOM_TR("cli", "amount"), HEADROOM_TR("cli", "step"), HEADROOM_TR("cli", "rank")}) {
+        table.addColumn(say(title));
     }
-    table.addColumn("place", Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "place")), Table::Align::Left);
     bool any = false;
     const auto add = [&](const char* what, const Sparse<std::int64_t>& column) {
         if (column.values.empty()) {
@@ -149,18 +163,18 @@ void printOtherAmounts(const Run& run, bool hasPeaks)
         }
         const auto most = std::ranges::max_element(column.values);
         const Record record = run.record(column.records[static_cast<std::size_t>(most - column.values.begin())]);
-        table.addRow({what, formatGib(Bytes{*most}, 3), std::to_string(record.step),
+        table.addRow({say(what), formatGib(Bytes{*most}, 3), std::to_string(record.step),
                       record.rank < 0 ? "" : std::to_string(record.rank),
                       fmt::format("{}:{}", run.files[record.file], record.line)});
         any = true;
     };
     if (!hasPeaks) {
-        add("allocated when the line was printed", run.currentBytes);
+        add(HEADROOM_TR("cli", "allocated when the line was printed"), run.currentBytes);
     }
-    add("active, waiting for a stream included", run.activeBytes);
-    add("taken on the device, all processes", run.deviceBytes);
+    add(HEADROOM_TR("cli", "active, waiting for a stream included"), run.activeBytes);
+    add(HEADROOM_TR("cli", "taken on the device, all processes"), run.deviceBytes);
     if (any) {
-        fmt::print("\nOther amounts\n{}", table.text());
+        fmt::print("\n{}\n{}", say(HEADROOM_TR("cli", "Other amounts")), table.text());
     }
 }
 
@@ -168,20 +182,20 @@ void printOtherAmounts(const Run& run, bool hasPeaks)
 std::string amountsOf(const OutOfMemory& oom)
 {
     std::vector<std::string> parts;
-    const auto add = [&](const std::optional<Bytes>& bytes, std::string_view what) {
+    const auto add = [&](const std::optional<Bytes>& bytes, const char* what) {
         if (bytes) {
-            parts.push_back(fmt::format("{} {}", formatBytes(*bytes), what));
+            parts.push_back(say(what, {formatBytes(*bytes)}));
         }
     };
-    add(oom.requested, "asked for");
-    add(oom.allocated, "allocated");
-    add(oom.reserved, "reserved");
-    add(oom.privatePools, "in private pools");
-    add(oom.process, "taken by the process");
-    add(oom.otherProcesses, "by other processes");
-    add(oom.free, "free");
-    add(oom.limit, "allowed");
-    add(oom.capacity, "in the device");
+    add(oom.requested, HEADROOM_TR("cli", "%1 asked for"));
+    add(oom.allocated, HEADROOM_TR("cli", "%1 allocated"));
+    add(oom.reserved, HEADROOM_TR("cli", "%1 reserved"));
+    add(oom.privatePools, HEADROOM_TR("cli", "%1 in private pools"));
+    add(oom.process, HEADROOM_TR("cli", "%1 taken by the process"));
+    add(oom.otherProcesses, HEADROOM_TR("cli", "%1 by other processes"));
+    add(oom.free, HEADROOM_TR("cli", "%1 free"));
+    add(oom.limit, HEADROOM_TR("cli", "%1 allowed"));
+    add(oom.capacity, HEADROOM_TR("cli", "%1 in the device"));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -191,18 +205,23 @@ void printOutOfMemory(const LogReport& report)
     constexpr std::size_t most = 5;
     for (std::size_t i = 0; i < std::min(most, report.outOfMemory.size()); ++i) {
         const OutOfMemory& oom = report.outOfMemory[i];
-        fmt::print("\nOut of memory{} at {}:{}{}{}\n", i > 0 ? " again" : "", report.run->files[oom.file], oom.line,
-                   oom.rank < 0 ? "" : fmt::format(", rank {}", oom.rank),
-                   oom.phase ? fmt::format(", in {}", nameOf(*oom.phase)) : "");
+        fmt::print(
+            "\n{}{}{}\n",
+            say(i > 0 ? HEADROOM_TR("cli", "Out of memory again at %1") : HEADROOM_TR("cli", "Out of memory at %1"),
+                {fmt::format("{}:{}", report.run->files[oom.file], oom.line)}),
+            oom.rank < 0 ? "" : say(HEADROOM_TR("cli", ", rank %1"), {std::to_string(oom.rank)}),
+            oom.phase ? say(HEADROOM_TR("cli", ", in %1"), {phaseName(*oom.phase)}) : "");
         if (const std::string amounts = amountsOf(oom); !amounts.empty()) {
             fmt::print("{}", wrapped("  ", amounts));
         }
         if (i > 0) {
-            fmt::print("{}", wrapped("  ", oom.meaning.english()));
+            fmt::print("{}", wrapped("  ", translated(oom.meaning)));
         }
     }
     if (report.outOfMemory.size() > most) {
-        fmt::print("\n{} more out-of-memory messages.\n", report.outOfMemory.size() - most);
+        fmt::print("\n{}\n",
+                   say(HEADROOM_TR("cli", "%1 more out-of-memory messages."),
+                       {std::to_string(report.outOfMemory.size() - most)}));
     }
 }
 
@@ -284,27 +303,46 @@ LogReport reportOf(const Run& run)
 void printLogReport(const LogReport& report, const std::vector<Finding>& findings, std::size_t count)
 {
     const Run& run = *report.run;
-    fmt::print("{}, {}", counted(run.lineCount, "line"), counted(static_cast<std::int64_t>(run.size()), "measurement"));
+    fmt::print("{}, {}", counted(run.lineCount, HEADROOM_TR("cli", "%1 line"), HEADROOM_TR("cli", "%1 lines")),
+               counted(static_cast<std::int64_t>(run.size()), HEADROOM_TR("cli", "%1 measurement"),
+                       HEADROOM_TR("cli", "%1 measurements")));
     if (const std::size_t ranks = run.ranks().size(); ranks > 0) {
-        fmt::print(", {}", counted(static_cast<std::int64_t>(ranks), "rank"));
+        fmt::print(
+            ", {}",
+            counted(static_cast<std::int64_t>(ranks), HEADROOM_TR("cli", "%1 rank"), HEADROOM_TR("cli", "%1 ranks")));
     }
-    fmt::print("{}\n", run.formats.empty() ? "" : fmt::format("; formats: {}", fmt::join(run.formats, ", ")));
+    fmt::print("{}\n",
+               run.formats.empty()
+                   ? ""
+                   : say(HEADROOM_TR("cli", "; formats: %1"), {fmt::format("{}", fmt::join(run.formats, ", "))}));
+    const auto line = [](const char* text, std::vector<std::string> arguments) {
+        fmt::print("{}\n", say(text, std::move(arguments)));
+    };
     if (report.capacity) {
-        fmt::print("Memory of the device: {}\n", formatGib(*report.capacity));
+        line(HEADROOM_TR("cli", "Memory of the device: %1"), {formatGib(*report.capacity)});
     }
     if (report.stepSeconds) {
-        fmt::print("Median step: {:.4g} s\n", *report.stepSeconds);
+        line(HEADROOM_TR("cli", "Median step: %1 s"), {fmt::format("{:.4g}", *report.stepSeconds)});
     }
     if (report.tokensPerSecond) {
-        fmt::print("Median tokens per second: {}\n", formatCount(std::llround(*report.tokensPerSecond)));
+        line(HEADROOM_TR("cli", "Median tokens per second: %1"), {formatCount(std::llround(*report.tokensPerSecond))});
     }
     if (report.lastLoss && std::isfinite(*report.lastLoss)) {
-        fmt::print("Last loss: {:.5g}\n", *report.lastLoss);
+        line(HEADROOM_TR("cli", "Last loss: %1"), {fmt::format("{:.5g}", *report.lastLoss)});
     }
     printModel(run);
     if (!report.arguments.empty()) {
-        fmt::print("Arguments in the log: {}, from {}:{}\n", report.arguments.size(),
-                   run.files[report.arguments.front().file], report.arguments.front().line);
+        line(HEADROOM_TR("cli", "Arguments in the log: %1, from %2"),
+             {std::to_string(report.arguments.size()),
+              fmt::format("{}:{}", run.files[report.arguments.front().file], report.arguments.front().line)});
+    }
+    if (const auto mesh = deviceMeshOf(run)) {
+        std::vector<std::string> sizes;
+        for (const auto& [name, size] : mesh->dimensions) {
+            sizes.push_back(fmt::format("{} {}", name, size));
+        }
+        line(HEADROOM_TR("cli", "Device mesh: %1, from %2"),
+             {fmt::format("{}", fmt::join(sizes, ", ")), fmt::format("{}:{}", run.files[mesh->file], mesh->line)});
     }
     printOtherAmounts(run, printPeaks(report, count));
     printTimers(run);

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "report.h"
 #include "table.h"
+#include "wording.h"
 
 #include "insight/loss_files.h"
 #include "runlog/log_arguments.h"
@@ -45,19 +46,24 @@ Result<std::optional<TrainingPlan>> openPlan(const std::string& config, const Ru
 void printForPeople(const LossSeries& first, const LossSeries& second, const LossComparison& comparison,
                     std::int64_t window, const std::vector<Finding>& findings)
 {
-    fmt::print("{}: {} steps\n{}: {} steps\n\n", first.name, formatCount(std::ssize(first.steps)), second.name,
-               formatCount(std::ssize(second.steps)));
+    for (const LossSeries* series : {&first, &second}) {
+        fmt::print("{}\n",
+                   say(HEADROOM_TR("cli", "%1: %2 steps"), {series->name, formatCount(std::ssize(series->steps))}));
+    }
+    const auto number = [](double value) { return fmt::format("{:.6g}", value); };
     Table table;
-    table.addColumn("common steps", Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "common steps")), Table::Align::Left);
     table.addColumn(formatCount(std::ssize(comparison.steps)));
-    table.addRow(
-        {fmt::format("largest difference, first {} steps", window), fmt::format("{:.6g}", comparison.largestOfFirst)});
-    table.addRow({fmt::format("largest difference (step {})", comparison.largestStep),
-                  fmt::format("{:.6g}", comparison.largest)});
-    table.addRow({"tolerance", fmt::format("{:.6g}", comparison.tolerance)});
-    table.addRow({"change of the difference per step", fmt::format("{:+.3g}", comparison.trendPerStep)});
-    table.addRow({"departs at step", comparison.departsAt ? formatCount(*comparison.departsAt) : "never"});
-    fmt::print("{}\n{}", table.text(), findingsText(findings));
+    table.addRow({say(HEADROOM_TR("cli", "largest difference, first %1 steps"), {std::to_string(window)}),
+                  number(comparison.largestOfFirst)});
+    table.addRow({say(HEADROOM_TR("cli", "largest difference (step %1)"), {std::to_string(comparison.largestStep)}),
+                  number(comparison.largest)});
+    table.addRow({say(HEADROOM_TR("cli", "tolerance")), number(comparison.tolerance)});
+    table.addRow({say(HEADROOM_TR("cli", "change of the difference per step")),
+                  fmt::format("{:+.3g}", comparison.trendPerStep)});
+    table.addRow({say(HEADROOM_TR("cli", "departs at step")),
+                  comparison.departsAt ? formatCount(*comparison.departsAt) : say(HEADROOM_TR("cli", "never"))});
+    fmt::print("\n{}\n{}", table.text(), findingsText(findings));
 }
 
 Json lossJson(const LossComparison& comparison, const std::vector<Finding>& findings)
@@ -120,21 +126,28 @@ int run(const Options& options)
 
 void addLoss(CLI::App& app, int& exitCode)
 {
-    CLI::App* command = app.add_subcommand("loss", "whether two runs' losses agree, and if not, what sets them apart");
+    CLI::App* command = app.add_subcommand(
+        "loss", say(HEADROOM_TR("cli", "whether two runs' losses agree, and if not, what sets them apart")));
     const auto options = std::make_shared<Options>();
-    command->add_option("FILE", options->files, R"(two files of JSON lines, {"step": 1, "loss": 2.5}, or logs)")
+    command
+        ->add_option("FILE", options->files,
+                     say(HEADROOM_TR("cli", "two files of JSON lines, {\"step\": 1, \"loss\": 2.5}, or logs")))
         ->required()
         ->expected(2);
     command
-        ->add_option("--tolerance", options->tolerance, "largest difference that is still alike; derived unless given")
+        ->add_option("--tolerance", options->tolerance,
+                     say(HEADROOM_TR("cli", "largest difference that is still alike; derived unless given")))
         ->check(CLI::PositiveNumber);
-    command->add_option("--first", options->window, "how many of the first common steps are judged by themselves")
+    command
+        ->add_option("--first", options->window,
+                     say(HEADROOM_TR("cli", "how many of the first common steps are judged by themselves")))
         ->capture_default_str()
         ->check(CLI::Range(2, 1000000));
-    command->add_option("--config", options->firstConfig,
-                        "config of the first run, to look for the cause; a log's own arguments without");
-    command->add_option("--other-config", options->secondConfig, "config of the second run");
-    command->add_flag("--json", options->json, "print JSON");
+    command->add_option(
+        "--config", options->firstConfig,
+        say(HEADROOM_TR("cli", "config of the first run, to look for the cause; a log's own arguments without")));
+    command->add_option("--other-config", options->secondConfig, say(HEADROOM_TR("cli", "config of the second run")));
+    command->add_flag("--json", options->json, say(HEADROOM_TR("cli", "print JSON")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "report.h"
+#include "wording.h"
 
 #include "config/file_bytes.h"
 #include "insight/report.h"
@@ -99,7 +100,8 @@ int run(const Options& options)
     }
     content.commands = commandsOf(options);
     const bool isHtml = options.output.ends_with(".html") || options.output.ends_with(".htm");
-    const std::string text = isHtml ? reportHtml(content) : reportMarkdown(content);
+    content.language = language();
+    const std::string text = isHtml ? reportHtml(content, inOwnWords) : reportMarkdown(content, inOwnWords);
     if (options.output.empty()) {
         fmt::print("{}", text);
     } else if (const auto written = writeFileAtomically(options.output, text); !written) {
@@ -112,13 +114,14 @@ int run(const Options& options)
 
 void addReport(CLI::App& app, int& exitCode)
 {
-    CLI::App* command
-        = app.add_subcommand("report", "everything about a run as one page: HTML with charts, or Markdown");
+    CLI::App* command = app.add_subcommand(
+        "report", say(HEADROOM_TR("cli", "everything about a run as one page: HTML with charts, or Markdown")));
     const auto options = std::make_shared<Options>();
     addPlanOptions(*command, options->plan);
-    command->add_option("--log", options->plan.log, "the log of the run, or a folder of per-rank logs");
+    command->add_option("--log", options->plan.log,
+                        say(HEADROOM_TR("cli", "the log of the run, or a folder of per-rank logs")));
     command->add_option("-o,--output", options->output,
-                        "file to write, .html or .md; Markdown to the terminal without");
+                        say(HEADROOM_TR("cli", "file to write, .html or .md; Markdown to the terminal without")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

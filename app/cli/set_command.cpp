@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "inputs.h"
 #include "json.h"
+#include "wording.h"
 
 #include "config/line_diff.h"
 #include "config/read_plan.h"
@@ -151,19 +152,25 @@ int run(const Options& options)
 
 void addSet(CLI::App& app, int& exitCode)
 {
-    CLI::App* command = app.add_subcommand("set", "change values of a config and nothing else of the file");
+    CLI::App* command
+        = app.add_subcommand("set", say(HEADROOM_TR("cli", "change values of a config and nothing else of the file")));
     const auto options = std::make_shared<Options>();
-    command->add_option("CONFIG", options->config, "the config file")->required();
+    command->add_option("CONFIG", options->config, say(HEADROOM_TR("cli", "the config file")))->required();
     command
         ->add_option("key=value", options->assignments,
-                     "keys canonical (parallel.pipeline_parallel_size) or the file's own")
+                     say(HEADROOM_TR("cli", "keys canonical (parallel.pipeline_parallel_size) or the file's own")))
         ->required();
-    CLI::Option* output = command->add_option("-o,--output", options->output, "write the changed file here");
-    command->add_flag("--in-place", options->inPlace, "write the changed file over the old one, atomically")
+    CLI::Option* output
+        = command->add_option("-o,--output", options->output, say(HEADROOM_TR("cli", "write the changed file here")));
+    command
+        ->add_flag("--in-place", options->inPlace,
+                   say(HEADROOM_TR("cli", "write the changed file over the old one, atomically")))
         ->excludes(output);
-    command->add_flag("--diff", options->diff, "print the difference; without -o or --in-place nothing is written");
-    command->add_flag("--json", options->asJson, "print the changes, the difference and the changed file as JSON");
-    command->footer("Without --diff, -o or --in-place the changed file is printed.");
+    command->add_flag("--diff", options->diff,
+                      say(HEADROOM_TR("cli", "print the difference; without -o or --in-place nothing is written")));
+    command->add_flag("--json", options->asJson,
+                      say(HEADROOM_TR("cli", "print the changes, the difference and the changed file as JSON")));
+    command->footer(say(HEADROOM_TR("cli", "Without --diff, -o or --in-place the changed file is printed.")));
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

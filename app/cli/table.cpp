@@ -7,14 +7,62 @@ namespace headroom::cli {
 
 namespace {
 
-/// Characters, not bytes: → and × are one column wide.
-std::size_t width(const std::string& text)
+/// The code point at `at`, which moves behind it; bytes that are none count as one character each.
+char32_t nextCharacter(std::string_view text, std::size_t& at)
 {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(at++);
+    const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
+    char32_t character = more == 0 ? first : first & (0x3FU >> static_cast<unsigned>(more));
+    for (int i = 0; i < more && at < text.size() && (byte(at) & 0xC0U) == 0x80U; ++i) {
+        character = character << 6U | (byte(at++) & 0x3FU);
+    }
+    return character;
+}
+
+/// Two columns wide in a terminal: Chinese characters and their punctuation (Unicode Standard Annex 11, W and F).
+bool isWide(char32_t character)
+{
+    return (character >= 0x1100 && character <= 0x115F) || (character >= 0x2E80 && character <= 0xA4CF)
+        || (character >= 0xAC00 && character <= 0xD7A3) || (character >= 0xF900 && character <= 0xFAFF)
+        || (character >= 0xFE30 && character <= 0xFE6F) || (character >= 0xFF00 && character <= 0xFF60)
+        || (character >= 0xFFE0 && character <= 0xFFE6) || (character >= 0x20000 && character <= 0x3FFFD);
+}
+
+/// No line begins with these.
+bool endsWord(char32_t character)
+{
+    return std::u32string_view(U"，。；：、！？）》”’").find(character) != std::u32string_view::npos;
+}
+
+/// Where the word that begins at `from` ends: at a blank, and before and behind every wide character.
+std::size_t endOfWord(std::string_view text, std::size_t from)
+{
+    std::size_t at = from;
+    bool isAfterWide = false;
+    while (at < text.size() && text[at] != ' ') {
+        std::size_t next = at;
+        const char32_t character = nextCharacter(text, next);
+        const bool isBreak = at > from && (isAfterWide || isWide(character)) && !endsWord(character);
+        if (isBreak) {
+            break;
+        }
+        isAfterWide = isWide(character);
+        at = next;
+    }
+    return at;
 }
 
 } // namespace
+
+std::size_t width(std::string_view text)
+{
+    std::size_t columns = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        columns += isWide(nextCharacter(text, at)) ? 2 : 1;
+    }
+    return columns;
+}
 
 std::string wrapped(const std::string& head, const std::string& text)
 {
@@ -24,16 +72,19 @@ std::string wrapped(const std::string& head, const std::string& text)
     std::string line = head;
     bool isEmpty = true;
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        const std::string word = text.substr(at, end - at);
-        if (!isEmpty && width(line) + 1 + width(word) > columns) {
+        const bool isApart = text[at] == ' ';
+        at += isApart ? 1 : 0;
+        const std::size_t end = endOfWord(text, at);
+        const std::string_view word = std::string_view(text).substr(at, end - at);
+        if (!isEmpty && width(line) + (isApart ? 1 : 0) + width(word) > columns) {
             result += line + '\n';
             line = indent;
             isEmpty = true;
         }
-        line += (isEmpty ? "" : " ") + word;
+        line += isEmpty || !isApart ? "" : " ";
+        line += word;
         isEmpty = false;
-        at = end + 1;
+        at = end;
     }
     return result + line + '\n';
 }

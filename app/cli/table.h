@@ -2,9 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::cli {
+
+/// Columns that the text takes in a terminal: → and × are one wide, Chinese characters two.
+[[nodiscard]] std::size_t width(std::string_view text);
 
 /// `text` in lines of at most 100 columns: `head` before the first, as many blanks before the others.
 [[nodiscard]] std::string wrapped(const std::string& head, const std::string& text);

@@ -940,7 +940,7 @@ Where is the peak, why is it there, and what is the smallest change that fits?</
     </message>
     <message>
         <source>Virtual chunks per stage</source>
-        <translation>每阶段虚拟块数</translation>
+        <translation>每流水级虚拟块数</translation>
     </message>
     <message>
         <source>Context parallel</source>
@@ -1075,6 +1075,1079 @@ Headroom 查找写明阶段、步数
     <message>
         <source>%1, calibrated by measurement</source>
         <translation>%1，已按实测校准</translation>
+    </message>
+</context>
+<context>
+    <name>cli</name>
+    <message>
+        <source>preset</source>
+        <translation>预设</translation>
+    </message>
+    <message>
+        <source>model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>layers</source>
+        <translation>层数</translation>
+    </message>
+    <message>
+        <source>hidden</source>
+        <translation>隐藏维度</translation>
+    </message>
+    <message>
+        <source>heads</source>
+        <translation>头数</translation>
+    </message>
+    <message>
+        <source>vocabulary</source>
+        <translation>词表</translation>
+    </message>
+    <message>
+        <source>parameters</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>id</source>
+        <translation>标识</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>architecture</source>
+        <translation>架构</translation>
+    </message>
+    <message>
+        <source>config format</source>
+        <translation>配置格式</translation>
+    </message>
+    <message>
+        <source>title</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>keys</source>
+        <translation>键数</translation>
+    </message>
+    <message>
+        <source>log format</source>
+        <translation>日志格式</translation>
+    </message>
+    <message>
+        <source>framework</source>
+        <translation>框架</translation>
+    </message>
+    <message>
+        <source>print JSON</source>
+        <translation>输出 JSON</translation>
+    </message>
+    <message>
+        <source>the model presets that ship, and your own</source>
+        <translation>自带的和自己添加的模型预设</translation>
+    </message>
+    <message>
+        <source>the GPUs that are known, and your own</source>
+        <translation>已知的和自己添加的 GPU</translation>
+    </message>
+    <message>
+        <source>the config and log formats that are read</source>
+        <translation>能读取的配置格式和日志格式</translation>
+    </message>
+    <message>
+        <source>%1 micro × %2 accumulate × %3 data-parallel = %4, global batch %5 %6</source>
+        <translation>%1 微批 × %2 累积 × %3 数据并行 = %4，全局批次 %5 %6</translation>
+    </message>
+    <message>
+        <source>the number of GPUs, %1, follows from %2</source>
+        <translation>GPU 数为 %1，由 %2 得出</translation>
+    </message>
+    <message>
+        <source>the number of GPUs is not in these files; %1 taken (--world N)</source>
+        <translation>这些文件没有给出 GPU 数；取 %1（--world N）</translation>
+    </message>
+    <message>
+        <source>not known from these files: %1</source>
+        <translation>这些文件没有给出：%1</translation>
+    </message>
+    <message>
+        <source>recompute in effect: %1  [%2, %3]</source>
+        <translation>实际生效的重计算：%1  [%2, %3]</translation>
+    </message>
+    <message>
+        <source>%1 layers on a single stage</source>
+        <translation>单个流水级，共 %1 层</translation>
+    </message>
+    <message>
+        <source>%1 layers on each of %2 stages</source>
+        <translation>%2 个流水级，每级 %1 层</translation>
+    </message>
+    <message>
+        <source>%1 to %2 layers on each of %3 stages</source>
+        <translation>%3 个流水级，每级 %1 到 %2 层</translation>
+    </message>
+    <message>
+        <source>also read: %1</source>
+        <translation>还读取了：%1</translation>
+    </message>
+    <message>
+        <source>Holds.</source>
+        <translation>成立。</translation>
+    </message>
+    <message>
+        <source>Holds, as far as these files say.</source>
+        <translation>就这些文件而言成立。</translation>
+    </message>
+    <message>
+        <source>Does not hold.</source>
+        <translation>不成立。</translation>
+    </message>
+    <message>
+        <source>does the batch equation hold, is recompute really on, what contradicts itself</source>
+        <translation>检查批次等式是否成立、重计算是否真的开启、有无自相矛盾之处</translation>
+    </message>
+    <message>
+        <source>config files, later ones win</source>
+        <translation>配置文件，后面的优先</translation>
+    </message>
+    <message>
+        <source>the log of the run, for what it says about the config</source>
+        <translation>该次运行的日志，用来核对配置</translation>
+    </message>
+    <message>
+        <source>model preset or file (an HF config.json)</source>
+        <translation>模型预设或文件（如 HF 的 config.json）</translation>
+    </message>
+    <message>
+        <source>number of GPUs of the run</source>
+        <translation>运行所用的 GPU 数</translation>
+    </message>
+    <message>
+        <source>runs side by side, each after the one before: what changed, and what it did</source>
+        <translation>并排比较各次运行：相对前一次改了什么、有何效果</translation>
+    </message>
+    <message>
+        <source>two or more in their order: logs, or configs whose estimate is taken</source>
+        <translation>按顺序给出两个或更多：日志，或取其估算的配置</translation>
+    </message>
+    <message>
+        <source>config of a log; repeated for the logs in their order</source>
+        <translation>日志的配置；按日志顺序重复给出</translation>
+    </message>
+    <message>
+        <source>config of the second log</source>
+        <translation>第二份日志的配置</translation>
+    </message>
+    <message>
+        <source>with more than two runs: the one, counted from 1, that all are measured against</source>
+        <translation>多于两次运行时：以第几次（从 1 数起）为基准</translation>
+    </message>
+    <message>
+        <source>model preset or file of all</source>
+        <translation>全部运行的模型预设或文件</translation>
+    </message>
+    <message>
+        <source>number of GPUs of all</source>
+        <translation>全部运行的 GPU 数</translation>
+    </message>
+    <message>
+        <source>peaks</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>before</source>
+        <translation>之前</translation>
+    </message>
+    <message>
+        <source>after</source>
+        <translation>之后</translation>
+    </message>
+    <message>
+        <source>change</source>
+        <translation>改动</translation>
+    </message>
+    <message>
+        <source>allocated peak</source>
+        <translation>已分配峰值</translation>
+    </message>
+    <message>
+        <source>reserved peak</source>
+        <translation>已预留峰值</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>step time, s</source>
+        <translation>单步时间（秒）</translation>
+    </message>
+    <message>
+        <source>tokens/s</source>
+        <translation>每秒 token 数</translation>
+    </message>
+    <message>
+        <source>not set</source>
+        <translation>未设置</translation>
+    </message>
+    <message>
+        <source>%1 (estimate)</source>
+        <translation>%1（估算）</translation>
+    </message>
+    <message>
+        <source>allocated</source>
+        <translation>已分配</translation>
+    </message>
+    <message>
+        <source>reserved</source>
+        <translation>已预留</translation>
+    </message>
+    <message>
+        <source>step, s</source>
+        <translation>单步（秒）</translation>
+    </message>
+    <message>
+        <source>run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>before: %1</source>
+        <translation>之前：%1</translation>
+    </message>
+    <message>
+        <source>after:  %1</source>
+        <translation>之后：%1</translation>
+    </message>
+    <message>
+        <source>Same settings</source>
+        <translation>设置相同</translation>
+    </message>
+    <message>
+        <source>What changed</source>
+        <translation>改变之处</translation>
+    </message>
+    <message>
+        <source>Peaks in GiB, with the change against run %1 (←)</source>
+        <translation>峰值（GiB）及相对第 %1 次运行（←）的变化</translation>
+    </message>
+    <message>
+        <source>Peaks in GiB, with the change against the run before</source>
+        <translation>峰值（GiB）及相对前一次运行的变化</translation>
+    </message>
+    <message>
+        <source>%1, after %2</source>
+        <translation>%1，在 %2 之后</translation>
+    </message>
+    <message>
+        <source>same settings</source>
+        <translation>设置相同</translation>
+    </message>
+    <message>
+        <source>%1, assumed; --set implementation.profile=… for another</source>
+        <translation>%1，假定；换用其他请加 --set implementation.profile=…</translation>
+    </message>
+    <message>
+        <source>the textbook recipe, since %1</source>
+        <translation>教科书公式，因为%1</translation>
+    </message>
+    <message>
+        <source>the textbook recipe at k = %1</source>
+        <translation>教科书公式，k = %1</translation>
+    </message>
+    <message>
+        <source>the tensors of each layer, summed in closed form (%1)</source>
+        <translation>逐层张量的闭式求和（%1）</translation>
+    </message>
+    <message>
+        <source>one training step replayed tensor by tensor through the allocator (%1)</source>
+        <translation>在分配器上逐张量重放一个训练步（%1）</translation>
+    </message>
+    <message>
+        <source>Without --set it is %1. A step takes %2 (a ratio only).</source>
+        <translation>不加 --set 时为 %1。一步的时间：%2（仅为比值）。</translation>
+    </message>
+    <message>
+        <source>Without --set it is %1.</source>
+        <translation>不加 --set 时为 %1。</translation>
+    </message>
+    <message>
+        <source>Incomplete: %1 changes what is allocated and is not estimated</source>
+        <translation>不完整：%1 会改变分配量，但未计入估算</translation>
+    </message>
+    <message>
+        <source>Textbook: </source>
+        <translation>教科书：</translation>
+    </message>
+    <message>
+        <source>12h² = %1 per block, %2 parameters, %3 static, %4 activations per micro-batch at k = %5, %6 in flight</source>
+        <translation>12h² = 每块 %1，参数 %2，静态 %3，k = %5 时每个微批激活值 %4，在途 %6 个</translation>
+    </message>
+    <message>
+        <source>Detailed: </source>
+        <translation>详细：</translation>
+    </message>
+    <message>
+        <source>%1 parameters, fullest stage %2; from %3</source>
+        <translation>参数 %1，占用最多的流水级 %2；依据：%3</translation>
+    </message>
+    <message>
+        <source>The recipe&apos;s working</source>
+        <translation>公式的计算过程</translation>
+    </message>
+    <message>
+        <source>give the model with --model PRESET|FILE (headroom-cli models lists the presets), or its sizes with --set model.layers=VALUE and so on</source>
+        <translation>请用 --model 预设|文件 指定模型（headroom-cli models 列出预设），或用 --set model.layers=值 等给出尺寸</translation>
+    </message>
+    <message>
+        <source>give it with --set %1=VALUE</source>
+        <translation>请用 --set %1=值 给出</translation>
+    </message>
+    <message>
+        <source>memory of every pipeline stage, recomputed from the configuration</source>
+        <translation>由配置重新计算每个流水级的显存</translation>
+    </message>
+    <message>
+        <source>sum the tensors in closed form instead of replaying a step</source>
+        <translation>用闭式求和代替重放一步</translation>
+    </message>
+    <message>
+        <source>the recipe alone, as --k does</source>
+        <translation>只用教科书公式，与 --k 相同</translation>
+    </message>
+    <message>
+        <source>show every formula with its numbers</source>
+        <translation>显示每个公式及代入的数值</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>not said: %1 = %2 (%3 means %4)</source>
+        <translation>未写出：%1 = %2（%3 的含义是 %4）</translation>
+    </message>
+    <message>
+        <source>assumed: %1 = %2 (by %3, the config does not say)</source>
+        <translation>假定：%1 = %2（由 %3 假定，配置没有说明）</translation>
+    </message>
+    <message>
+        <source>write the config in another format</source>
+        <translation>用另一种格式写出配置</translation>
+    </message>
+    <message>
+        <source>format of the new file: base-yaml, megatron-args, deepspeed-json, …</source>
+        <translation>新文件的格式：base-yaml、megatron-args、deepspeed-json …</translation>
+    </message>
+    <message>
+        <source>write the new file here; otherwise it is printed</source>
+        <translation>把新文件写到这里；否则打印出来</translation>
+    </message>
+    <message>
+        <source>Exit code 1: the format has no words for some values; they are listed.</source>
+        <translation>退出码 1：该格式无法表达某些值；会列出它们。</translation>
+    </message>
+    <message>
+        <source>peak</source>
+        <translation>峰值</translation>
+    </message>
+    <message>
+        <source>step time</source>
+        <translation>单步时间</translation>
+    </message>
+    <message>
+        <source>GPUs</source>
+        <translation>GPU 数</translation>
+    </message>
+    <message>
+        <source>set</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>Largest micro-batch that fits</source>
+        <translation>放得下的最大微批</translation>
+    </message>
+    <message>
+        <source>Longest sequence that fits</source>
+        <translation>放得下的最长序列</translation>
+    </message>
+    <message>
+        <source>Fewest GPUs</source>
+        <translation>最少 GPU 数</translation>
+    </message>
+    <message>
+        <source>as it is</source>
+        <translation>保持不变</translation>
+    </message>
+    <message>
+        <source>Fits: the fullest stage takes %1 of %2, %3% of which stay free</source>
+        <translation>放得下：占用最多的流水级用 %1，共 %2，其中留空 %3%</translation>
+    </message>
+    <message>
+        <source>Does not fit: the fullest stage takes %1 of %2, %3% of which stay free</source>
+        <translation>放不下：占用最多的流水级用 %1，共 %2，其中留空 %3%</translation>
+    </message>
+    <message>
+        <source>Its batch does not add up (%1 samples where %2 are stated); every change below makes it %2</source>
+        <translation>批次对不上（得 %1 个样本，而写明的是 %2）；下面的每项改动都会使其为 %2</translation>
+    </message>
+    <message>
+        <source>One change that makes it fit, cheapest first</source>
+        <translation>一项改动即可放下，代价小的在前</translation>
+    </message>
+    <message>
+        <source>No single change is enough. Two that are, cheapest first</source>
+        <translation>单项改动不够；两项改动可以放下，代价小的在前</translation>
+    </message>
+    <message>
+        <source>No change of one or two settings makes it fit. The closest</source>
+        <translation>改动一项或两项设置都放不下；最接近的是</translation>
+    </message>
+    <message>
+        <source>Adapters would fit; they train less than the config asks for</source>
+        <translation>用适配器放得下；但训练的内容比配置要求的少</translation>
+    </message>
+    <message>
+        <source>the smallest change with which every stage fits the GPU</source>
+        <translation>让每个流水级都放得下的最小改动</translation>
+    </message>
+    <message>
+        <source>what stays as it is: global_batch, gpus, training (all three), or none</source>
+        <translation>保持不变的：global_batch、gpus、training（默认三者），或 none</translation>
+    </message>
+    <message>
+        <source>share of the GPU&apos;s memory that has to stay free</source>
+        <translation>GPU 显存中必须留空的比例</translation>
+    </message>
+    <message>
+        <source>config files, later ones win; --model alone will do</source>
+        <translation>配置文件，后面的优先；只给 --model 也可以</translation>
+    </message>
+    <message>
+        <source>key=value over the files, as in --set parallel.pipeline_parallel_size=4</source>
+        <translation>覆盖文件的 键=值，如 --set parallel.pipeline_parallel_size=4</translation>
+    </message>
+    <message>
+        <source>GPU the run is meant for; headroom-cli gpus lists them</source>
+        <translation>目标 GPU；headroom-cli gpus 列出全部</translation>
+    </message>
+    <message>
+        <source>memory of one GPU, as in 80GiB</source>
+        <translation>单个 GPU 的显存，如 80GiB</translation>
+    </message>
+    <message>
+        <source>activation copies per layer, token and hidden unit</source>
+        <translation>每层、每 token、每隐藏单元的激活值份数</translation>
+    </message>
+    <message>
+        <source>log of a run with this config: its measured peaks correct the estimate</source>
+        <translation>用此配置运行的日志：以其实测峰值修正估算</translation>
+    </message>
+    <message>
+        <source>keep what --calibrate found, under a name in the configuration folder or in a file</source>
+        <translation>保存 --calibrate 的结果：配置文件夹中的名称，或文件</translation>
+    </message>
+    <message>
+        <source>calibration that was saved: its name or file</source>
+        <translation>已保存的校准：名称或文件</translation>
+    </message>
+    <message>
+        <source>error: %1</source>
+        <translation>错误：%1</translation>
+    </message>
+    <message>
+        <source>warning: %1</source>
+        <translation>警告：%1</translation>
+    </message>
+    <message>
+        <source>note: %1</source>
+        <translation>说明：%1</translation>
+    </message>
+    <message>
+        <source>peaks per phase and the largest values of a training log</source>
+        <translation>训练日志中各阶段的峰值和最大的数值</translation>
+    </message>
+    <message>
+        <source>logs, or folders of per-rank logs</source>
+        <translation>日志，或按 rank 存放日志的文件夹</translation>
+    </message>
+    <message>
+        <source>how many of the largest values to list</source>
+        <translation>列出多少个最大值</translation>
+    </message>
+    <message>
+        <source>print every measurement as comma-separated values</source>
+        <translation>以逗号分隔值输出每个测量</translation>
+    </message>
+    <message>
+        <source>print measurements as they are written, until interrupted</source>
+        <translation>随写入输出测量，直到中断</translation>
+    </message>
+    <message>
+        <source>seconds between two looks at a followed log</source>
+        <translation>跟踪日志时两次查看之间的秒数</translation>
+    </message>
+    <message>
+        <source>phase</source>
+        <translation>阶段</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>rank</source>
+        <translation>rank</translation>
+    </message>
+    <message>
+        <source>place</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>Peak of each phase</source>
+        <translation>各阶段的峰值</translation>
+    </message>
+    <message>
+        <source>Largest %1</source>
+        <translation>最大的 %1 个</translation>
+    </message>
+    <message>
+        <source>Largest reserved (the log has no peaks of what was allocated)</source>
+        <translation>最大的已预留（日志没有已分配的峰值）</translation>
+    </message>
+    <message>
+        <source>Parameters: %1%2, from %3</source>
+        <translation>参数：%1%2，见 %3</translation>
+    </message>
+    <message>
+        <source>Parameters: %1%2, from %3; the largest of %4 counts</source>
+        <translation>参数：%1%2，见 %3；取 %4 个计数中最大的</translation>
+    </message>
+    <message>
+        <source>The framework&apos;s own estimate: %1 of weights and optimizer, %2 with activations, from %3</source>
+        <translation>框架自己的估算：权重和优化器 %1，连同激活值 %2，见 %3</translation>
+    </message>
+    <message>
+        <source>The framework&apos;s own estimate: %1 of weights and optimizer, from %2</source>
+        <translation>框架自己的估算：权重和优化器 %1，见 %2</translation>
+    </message>
+    <message>
+        <source>part of a step</source>
+        <translation>一步中的部分</translation>
+    </message>
+    <message>
+        <source>median</source>
+        <translation>中位数</translation>
+    </message>
+    <message>
+        <source>longest</source>
+        <translation>最长</translation>
+    </message>
+    <message>
+        <source>line</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>Times</source>
+        <translation>时间</translation>
+    </message>
+    <message>
+        <source>%1 more are in --json.</source>
+        <translation>另有 %1 个见 --json。</translation>
+    </message>
+    <message>
+        <source>largest</source>
+        <translation>最大</translation>
+    </message>
+    <message>
+        <source>amount</source>
+        <translation>数量</translation>
+    </message>
+    <message>
+        <source>allocated when the line was printed</source>
+        <translation>打印该行时已分配</translation>
+    </message>
+    <message>
+        <source>active, waiting for a stream included</source>
+        <translation>活跃（含等待流的）</translation>
+    </message>
+    <message>
+        <source>taken on the device, all processes</source>
+        <translation>设备上被占用（所有进程）</translation>
+    </message>
+    <message>
+        <source>Other amounts</source>
+        <translation>其他数量</translation>
+    </message>
+    <message>
+        <source>%1 asked for</source>
+        <translation>申请 %1</translation>
+    </message>
+    <message>
+        <source>%1 allocated</source>
+        <translation>已分配 %1</translation>
+    </message>
+    <message>
+        <source>%1 reserved</source>
+        <translation>已预留 %1</translation>
+    </message>
+    <message>
+        <source>%1 in private pools</source>
+        <translation>私有池中 %1</translation>
+    </message>
+    <message>
+        <source>%1 taken by the process</source>
+        <translation>本进程占用 %1</translation>
+    </message>
+    <message>
+        <source>%1 by other processes</source>
+        <translation>其他进程占用 %1</translation>
+    </message>
+    <message>
+        <source>%1 free</source>
+        <translation>空闲 %1</translation>
+    </message>
+    <message>
+        <source>%1 allowed</source>
+        <translation>允许 %1</translation>
+    </message>
+    <message>
+        <source>%1 in the device</source>
+        <translation>设备共 %1</translation>
+    </message>
+    <message>
+        <source>Out of memory again at %1</source>
+        <translation>再次显存不足，见 %1</translation>
+    </message>
+    <message>
+        <source>Out of memory at %1</source>
+        <translation>显存不足，见 %1</translation>
+    </message>
+    <message>
+        <source>, rank %1</source>
+        <translation>，rank %1</translation>
+    </message>
+    <message>
+        <source>, in %1</source>
+        <translation>，处于%1</translation>
+    </message>
+    <message>
+        <source>%1 more out-of-memory messages.</source>
+        <translation>另有 %1 条显存不足的消息。</translation>
+    </message>
+    <message>
+        <source>%1 line</source>
+        <translation>%1 行</translation>
+    </message>
+    <message>
+        <source>%1 lines</source>
+        <translation>%1 行</translation>
+    </message>
+    <message>
+        <source>%1 measurement</source>
+        <translation>%1 个测量</translation>
+    </message>
+    <message>
+        <source>%1 measurements</source>
+        <translation>%1 个测量</translation>
+    </message>
+    <message>
+        <source>%1 rank</source>
+        <translation>%1 个 rank</translation>
+    </message>
+    <message>
+        <source>%1 ranks</source>
+        <translation>%1 个 rank</translation>
+    </message>
+    <message>
+        <source>; formats: %1</source>
+        <translation>；格式：%1</translation>
+    </message>
+    <message>
+        <source>Memory of the device: %1</source>
+        <translation>设备显存：%1</translation>
+    </message>
+    <message>
+        <source>Median step: %1 s</source>
+        <translation>单步时间中位数：%1 秒</translation>
+    </message>
+    <message>
+        <source>Median tokens per second: %1</source>
+        <translation>每秒 token 数中位数：%1</translation>
+    </message>
+    <message>
+        <source>Last loss: %1</source>
+        <translation>最后的损失：%1</translation>
+    </message>
+    <message>
+        <source>Arguments in the log: %1, from %2</source>
+        <translation>日志中的参数：%1 个，从 %2 起</translation>
+    </message>
+    <message>
+        <source>Device mesh: %1, from %2</source>
+        <translation>设备网格：%1，见 %2</translation>
+    </message>
+    <message>
+        <source>%1: %2 steps</source>
+        <translation>%1：%2 步</translation>
+    </message>
+    <message>
+        <source>common steps</source>
+        <translation>共同的步</translation>
+    </message>
+    <message>
+        <source>largest difference, first %1 steps</source>
+        <translation>前 %1 步的最大差值</translation>
+    </message>
+    <message>
+        <source>largest difference (step %1)</source>
+        <translation>最大差值（第 %1 步）</translation>
+    </message>
+    <message>
+        <source>tolerance</source>
+        <translation>容差</translation>
+    </message>
+    <message>
+        <source>change of the difference per step</source>
+        <translation>差值每步的变化</translation>
+    </message>
+    <message>
+        <source>departs at step</source>
+        <translation>开始偏离的步</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>从不</translation>
+    </message>
+    <message>
+        <source>whether two runs&apos; losses agree, and if not, what sets them apart</source>
+        <translation>两次运行的损失是否一致；若不一致，差在哪里</translation>
+    </message>
+    <message>
+        <source>two files of JSON lines, {&quot;step&quot;: 1, &quot;loss&quot;: 2.5}, or logs</source>
+        <translation>两个 JSON 行文件，{&quot;step&quot;: 1, &quot;loss&quot;: 2.5}，或日志</translation>
+    </message>
+    <message>
+        <source>largest difference that is still alike; derived unless given</source>
+        <translation>仍算一致的最大差值；不给则推算</translation>
+    </message>
+    <message>
+        <source>how many of the first common steps are judged by themselves</source>
+        <translation>单独评判开头多少个共同的步</translation>
+    </message>
+    <message>
+        <source>config of the first run, to look for the cause; a log&apos;s own arguments without</source>
+        <translation>第一次运行的配置，用来查找原因；不给则用日志自身的参数</translation>
+    </message>
+    <message>
+        <source>config of the second run</source>
+        <translation>第二次运行的配置</translation>
+    </message>
+    <message>
+        <source>Headroom: where does the GPU memory of a training run peak, why, and what would fit?
+Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
+        <translation>Headroom：训练的显存峰值在哪里、为什么、怎样才放得下？
+退出码：0 放得下或成立，1 不成立，2 输入或用法有误。</translation>
+    </message>
+    <message>
+        <source>language of texts, such as en or zh_CN; the environment&apos;s unless given</source>
+        <translation>文字的语言，如 en 或 zh_CN；不给则随环境</translation>
+    </message>
+    <message>
+        <source>%1 is neither a command nor an option; --help lists them</source>
+        <translation>%1 既不是命令也不是选项；--help 列出全部</translation>
+    </message>
+    <message>
+        <source>forward</source>
+        <translation>前向</translation>
+    </message>
+    <message>
+        <source>backward</source>
+        <translation>反向</translation>
+    </message>
+    <message>
+        <source>optimizer</source>
+        <translation>优化器</translation>
+    </message>
+    <message>
+        <source>gradients</source>
+        <translation>梯度</translation>
+    </message>
+    <message>
+        <source>optimizer state</source>
+        <translation>优化器状态</translation>
+    </message>
+    <message>
+        <source>activations</source>
+        <translation>激活值</translation>
+    </message>
+    <message>
+        <source>in flight</source>
+        <translation>在途</translation>
+    </message>
+    <message>
+        <source>logits</source>
+        <translation>logits</translation>
+    </message>
+    <message>
+        <source>working set</source>
+        <translation>工作集</translation>
+    </message>
+    <message>
+        <source>buffers</source>
+        <translation>缓冲区</translation>
+    </message>
+    <message>
+        <source>context</source>
+        <translation>上下文</translation>
+    </message>
+    <message>
+        <source>compute</source>
+        <translation>计算</translation>
+    </message>
+    <message>
+        <source>recompute</source>
+        <translation>重计算</translation>
+    </message>
+    <message>
+        <source>bubble</source>
+        <translation>气泡</translation>
+    </message>
+    <message>
+        <source>tensor traffic</source>
+        <translation>张量并行通信</translation>
+    </message>
+    <message>
+        <source>context traffic</source>
+        <translation>上下文并行通信</translation>
+    </message>
+    <message>
+        <source>expert traffic</source>
+        <translation>专家并行通信</translation>
+    </message>
+    <message>
+        <source>pipeline traffic</source>
+        <translation>流水线通信</translation>
+    </message>
+    <message>
+        <source>data traffic</source>
+        <translation>数据并行通信</translation>
+    </message>
+    <message>
+        <source>working</source>
+        <translation>工作集</translation>
+    </message>
+    <message>
+        <source>stage</source>
+        <translation>流水级</translation>
+    </message>
+    <message>
+        <source>params</source>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>held</source>
+        <translation>在途</translation>
+    </message>
+    <message>
+        <source>or between</source>
+        <translation>或介于</translation>
+    </message>
+    <message>
+        <source>Peaks on one GPU of each stage, GiB (← the fullest; held: micro-batches in flight)</source>
+        <translation>各流水级单个 GPU 的峰值，GiB（← 占用最多；在途：同时保留激活值的微批数）</translation>
+    </message>
+    <message>
+        <source>What is allocated at the peak, and the context with NCCL beside it, GiB</source>
+        <translation>峰值时已分配的组成，以及上下文和 NCCL，GiB</translation>
+    </message>
+    <message>
+        <source>more</source>
+        <translation>更多</translation>
+    </message>
+    <message>
+        <source>stage %1: %2</source>
+        <translation>流水级 %1：%2</translation>
+    </message>
+    <message>
+        <source>, on %1 × the GPUs</source>
+        <translation>，GPU 数为 %1 倍</translation>
+    </message>
+    <message>
+        <source>: estimate %1</source>
+        <translation>：估算 %1</translation>
+    </message>
+    <message>
+        <source>%1 to %2 GiB</source>
+        <translation>%1 到 %2 GiB</translation>
+    </message>
+    <message>
+        <source>    → or </source>
+        <translation>    → 或 </translation>
+    </message>
+    <message>
+        <source>Stage %1 may need %2 to %3 of device memory</source>
+        <translation>流水级 %1 可能需要 %2 到 %3 的设备显存</translation>
+    </message>
+    <message>
+        <source>not given</source>
+        <translation>未给出</translation>
+    </message>
+    <message>
+        <source>taken</source>
+        <translation>取值</translation>
+    </message>
+    <message>
+        <source>instead</source>
+        <translation>改为</translation>
+    </message>
+    <message>
+        <source>change, GiB</source>
+        <translation>变化，GiB</translation>
+    </message>
+    <message>
+        <source>Assumed, and what the allocated peak of stage %1 would be otherwise</source>
+        <translation>假定的取值，以及若不如此流水级 %1 的已分配峰值如何变化</translation>
+    </message>
+    <message>
+        <source>about the same time for the same samples</source>
+        <translation>同样的样本，时间大致相同</translation>
+    </message>
+    <message>
+        <source>%1 × the time for the same samples</source>
+        <translation>同样的样本，时间为 %1 倍</translation>
+    </message>
+    <message>
+        <source>formula</source>
+        <translation>公式</translation>
+    </message>
+    <message>
+        <source>value</source>
+        <translation>值</translation>
+    </message>
+    <message>
+        <source>Peaks at %1 on stage %2 in %3. No GPU is named, so nothing says whether that fits (--gpu, --capacity).</source>
+        <translation>峰值为 %1，在流水级 %2 的%3。没有指定 GPU，无法判断是否放得下（--gpu、--capacity）。</translation>
+    </message>
+    <message>
+        <source>stage %1 peaks at %2 of %3 in %4, %5 over</source>
+        <translation>流水级 %1 的峰值在%4，%2 / %3，超出 %5</translation>
+    </message>
+    <message>
+        <source>stage %1 peaks at %2 of %3 in %4, %5 left</source>
+        <translation>流水级 %1 的峰值在%4，%2 / %3，余 %5</translation>
+    </message>
+    <message>
+        <source>Close: %1, but %2 are possible: it may yet fit.</source>
+        <translation>临界：%1，但可能为 %2：也许放得下。</translation>
+    </message>
+    <message>
+        <source>Close: %1, but %2 are possible: it may not fit.</source>
+        <translation>临界：%1，但可能为 %2：也许放不下。</translation>
+    </message>
+    <message>
+        <source>Does not fit: %1.</source>
+        <translation>放不下：%1。</translation>
+    </message>
+    <message>
+        <source>Fits: %1.</source>
+        <translation>放得下：%1。</translation>
+    </message>
+    <message>
+        <source>Stage %1, allocated: %2 by theory alone, %3 by measurement (95 %: %4 to %5)</source>
+        <translation>流水级 %1，已分配：仅按理论 %2，按实测 %3（95 %：%4 到 %5）</translation>
+    </message>
+    <message>
+        <source>Calibrated: </source>
+        <translation>已校准：</translation>
+    </message>
+    <message>
+        <source>by “%1”, made on %2 from %3 measured peaks of %4. Activations are %5 × theory, %6 beside them</source>
+        <translation>用“%1”，%2 由 %4 的 %3 个实测峰值得出。激活值为理论的 %5 倍，另加 %6</translation>
+    </message>
+    <message>
+        <source>Not calibrated: </source>
+        <translation>未校准：</translation>
+    </message>
+    <message>
+        <source>the log looks as if %1; with that the estimate meets its peaks within %2 %, so the difference is not put into a coefficient</source>
+        <translation>从日志看，似乎%1；照此估算与实测峰值相差不超过 %2 %，因此不把差别计入系数</translation>
+    </message>
+    <message>
+        <source>on %1 measured peaks. Activations are %2 × theory (95 %: %3 to %4), k = %5 where theory has %6; %7 beside them (95 %: %8 to %9)</source>
+        <translation>依据 %1 个实测峰值。激活值为理论的 %2 倍（95 %：%3 到 %4），k = %5，理论为 %6；另加 %7（95 %：%8 到 %9）</translation>
+    </message>
+    <message>
+        <source>everything about a run as one page: HTML with charts, or Markdown</source>
+        <translation>把一次运行的全部内容写成一页：带图表的 HTML，或 Markdown</translation>
+    </message>
+    <message>
+        <source>the log of the run, or a folder of per-rank logs</source>
+        <translation>该次运行的日志，或按 rank 存放日志的文件夹</translation>
+    </message>
+    <message>
+        <source>file to write, .html or .md; Markdown to the terminal without</source>
+        <translation>要写的文件，.html 或 .md；不给则把 Markdown 输出到终端</translation>
+    </message>
+    <message>
+        <source>change values of a config and nothing else of the file</source>
+        <translation>只改配置中的值，文件其余部分不动</translation>
+    </message>
+    <message>
+        <source>the config file</source>
+        <translation>配置文件</translation>
+    </message>
+    <message>
+        <source>keys canonical (parallel.pipeline_parallel_size) or the file&apos;s own</source>
+        <translation>键可用规范名（parallel.pipeline_parallel_size）或文件自己的名称</translation>
+    </message>
+    <message>
+        <source>write the changed file here</source>
+        <translation>把改后的文件写到这里</translation>
+    </message>
+    <message>
+        <source>write the changed file over the old one, atomically</source>
+        <translation>用改后的文件原子地替换旧文件</translation>
+    </message>
+    <message>
+        <source>print the difference; without -o or --in-place nothing is written</source>
+        <translation>打印差异；没有 -o 或 --in-place 时不写文件</translation>
+    </message>
+    <message>
+        <source>print the changes, the difference and the changed file as JSON</source>
+        <translation>以 JSON 输出改动、差异和改后的文件</translation>
+    </message>
+    <message>
+        <source>Without --diff, -o or --in-place the changed file is printed.</source>
+        <translation>没有 --diff、-o 或 --in-place 时打印改后的文件。</translation>
+    </message>
+    <message>
+        <source>Usage</source>
+        <translation>用法</translation>
+    </message>
+    <message>
+        <source>Positionals</source>
+        <translation>位置参数</translation>
+    </message>
+    <message>
+        <source>Options</source>
+        <translation>选项</translation>
+    </message>
+    <message>
+        <source>Print this help message and exit</source>
+        <translation>显示此帮助并退出</translation>
+    </message>
+    <message>
+        <source>term</source>
+        <translation>项</translation>
     </message>
 </context>
 <context>
@@ -2129,7 +3202,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>the plan has no stage %1</source>
-        <translation>方案中没有第 %1 级</translation>
+        <translation>方案中没有流水级 %1</translation>
     </message>
     <message>
         <source>recompute is off</source>
@@ -2565,7 +3638,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>Stage %1 holds %2 more than a typical one</source>
-        <translation>第 %1 级比一般的级多占 %2</translation>
+        <translation>流水级 %1 比一般的多占 %2</translation>
     </message>
     <message>
         <source>The first stage has the most micro-batches in flight, and the embedding. Fewer layers on it even the stages out.</source>
@@ -2577,7 +3650,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>One layer fewer on stage %1</source>
-        <translation>第 %1 级减少一层</translation>
+        <translation>流水级 %1 减少一层</translation>
     </message>
     <message>
         <source>The frozen language model still keeps %1 of activations</source>
@@ -3317,7 +4390,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>stage %1, estimated: %2 allocated at its peak in %3</source>
-        <translation>第 %1 级，估算：峰值在 %3，已分配 %2</translation>
+        <translation>流水级 %1，估算：峰值在 %3，已分配 %2</translation>
     </message>
     <message>
         <source>The message says no amounts.</source>
@@ -3749,23 +4822,11 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>stage %1: %2 allocated at its peak, a typical one %3</source>
-        <translation>第 %1 级：峰值已分配 %2，一般的级为 %3</translation>
-    </message>
-    <message>
-        <source>Set %1</source>
-        <translation>设置 %1</translation>
+        <translation>流水级 %1：峰值已分配 %2，一般的为 %3</translation>
     </message>
     <message>
         <source>by its estimate, %1 of device memory, this plan fits: what filled the rest is not in it</source>
         <translation>按估算此方案占设备显存 %1，放得下：占满其余显存的部分不在估算之内</translation>
-    </message>
-    <message>
-        <source>would have fitted: %1, with a peak of %2</source>
-        <translation>这样本可放下：%1，峰值 %2</translation>
-    </message>
-    <message>
-        <source>no change of one or two settings would have fitted; the closest, %1, needs %2</source>
-        <translation>改动一项或两项设置都放不下；最接近的 %1 需要 %2</translation>
     </message>
     <message>
         <source>no change of one or two settings would have fitted or come closer</source>
@@ -3781,7 +4842,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>One micro-batch would fit; stage %1 holds %2 at once</source>
-        <translation>一个微批次放得下；第 %1 级同时持有 %2 个</translation>
+        <translation>一个微批次放得下；流水级 %1 同时持有 %2 个</translation>
     </message>
     <message>
         <source>With several stages a micro-batch waits for its backward while others follow. Their activations take %1 beside the %2 of the one being worked on, and with them the stage needs %3 of %4.</source>
@@ -3806,10 +4867,6 @@ Headroom 查找写明阶段、步数
     <message>
         <source>open a log or a config first</source>
         <translation>请先打开日志或配置</translation>
-    </message>
-    <message>
-        <source>this file changes a recipe in Python, which is not read: what the file does not state, the model and its parallel sizes among it, has to be given</source>
-        <translation>此文件修改的是一个 Python 配方，而配方不会被读取：文件未写明的内容（包括模型和并行规模）需要另行给出</translation>
     </message>
     <message>
         <source>“%1” is known only when the script runs: options in it are not seen here, and would win over those before it</source>
@@ -3957,7 +5014,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>stage %1</source>
-        <translation>第 %1 级</translation>
+        <translation>流水级 %1</translation>
     </message>
     <message>
         <source>Allocated peak of each phase over the steps</source>
@@ -4210,6 +5267,106 @@ Headroom 查找写明阶段、步数
     <message>
         <source>%1 has no pipeline parallelism: set parallel.pp to 1, or implementation.profile to one that has (torchtitan, nanotron, internevo, galvatron, megatron-te)</source>
         <translation>%1 没有流水线并行：请把 parallel.pp 设为 1，或把 implementation.profile 设为有流水线的方案（torchtitan、nanotron、internevo、galvatron、megatron-te）</translation>
+    </message>
+    <message>
+        <source>more configs, or a higher reference, than there are runs</source>
+        <translation>给出的配置或基准序号多于运行次数</translation>
+    </message>
+    <message>
+        <source>no file of the format “%1” can be written; there are %2</source>
+        <translation>无法写出格式为“%1”的文件；可用的有 %2</translation>
+    </message>
+    <message>
+        <source>--margin %1 is not a share such as 5%</source>
+        <translation>--margin %1 不是像 5% 这样的比例</translation>
+    </message>
+    <message>
+        <source>name the GPU (--gpu) or its memory (--capacity) that it has to fit</source>
+        <translation>请用 --gpu 指定 GPU，或用 --capacity 指定显存</translation>
+    </message>
+    <message>
+        <source>--set %1: no such field</source>
+        <translation>--set %1：没有这个字段</translation>
+    </message>
+    <message>
+        <source>the log has no memory measurements</source>
+        <translation>日志没有显存测量</translation>
+    </message>
+    <message>
+        <source>the log&apos;s list of arguments is not whole; taken as Megatron-LM&apos;s defaults: %1</source>
+        <translation>日志中的参数列表不完整；按 Megatron-LM 的默认值取：%1</translation>
+    </message>
+    <message>
+        <source>the log lists no arguments that describe a model; give one with --model</source>
+        <translation>日志没有列出描述模型的参数；请用 --model 指定</translation>
+    </message>
+    <message>
+        <source>%1 = %2 is assumed; give another with --set %1=…</source>
+        <translation>假定 %1 = %2；用 --set %1=… 给出其他值</translation>
+    </message>
+    <message>
+        <source>“%1” is not of the form key=value</source>
+        <translation>“%1”不是 键=值 的形式</translation>
+    </message>
+    <message>
+        <source>no config is given, and no model with --model</source>
+        <translation>没有给出配置，也没有用 --model 指定模型</translation>
+    </message>
+    <message>
+        <source>no line has phase=, step= and peak_alloc= or is of another log format that is known (lines read: %1)</source>
+        <translation>没有任何一行含 phase=、step= 和 peak_alloc=，也不属于其他已知的日志格式（读了 %1 行）</translation>
+    </message>
+    <message>
+        <source>“%1” is neither a key of this file nor a field Headroom knows</source>
+        <translation>“%1”既不是此文件的键，也不是 Headroom 认识的字段</translation>
+    </message>
+    <message>
+        <source>this file builds on a recipe of its framework&apos;s library, which is not here: what the file does not set itself is taken as the framework&apos;s default, and the recipe may say otherwise</source>
+        <translation>此文件建立在框架库的配方（recipe）之上，而配方不在这里：文件自己没有设置的取框架默认值，配方可能另有规定</translation>
+    </message>
+    <message>
+        <source>Kernels of the state spaces taken as installed: without them much more is kept</source>
+        <translation>假定已安装状态空间模型的算子库：否则保留的要多得多</translation>
+    </message>
+    <message>
+        <source>Kernels of the delta nets taken as installed: without them much more is kept</source>
+        <translation>假定已安装 delta 网络的算子库：否则保留的要多得多</translation>
+    </message>
+    <message>
+        <source>LoRA of rank %1: trains less, adapters only</source>
+        <translation>秩为 %1 的 LoRA：训练的更少，只有适配器</translation>
+    </message>
+    <message>
+        <source>QLoRA of rank %1: trains less, adapters over weights in 4 bits</source>
+        <translation>秩为 %1 的 QLoRA：训练的更少，4 位权重上的适配器</translation>
+    </message>
+    <message>
+        <source>The run reserved %1 less than estimated</source>
+        <translation>运行的预留比估算少 %1</translation>
+    </message>
+    <message>
+        <source>The run reserved %1 more than estimated</source>
+        <translation>运行的预留比估算多 %1</translation>
+    </message>
+    <message>
+        <source>The log has reserved amounts only: at most %1, where %2 to %3 are estimated, with what the allocator keeps in pieces. See whether the config is the one that ran, whether samples are as long as it says, and which implementation runs.</source>
+        <translation>日志只有已预留的数量：最多 %1，而连同分配器的碎片估算为 %2 到 %3。请确认运行的是否就是这份配置、样本是否与其中写的一样长，以及运行的是哪种实现。</translation>
+    </message>
+    <message>
+        <source>would have fitted, with a peak of %1:</source>
+        <translation>这样本来放得下，峰值 %1：</translation>
+    </message>
+    <message>
+        <source>no change of one or two settings would have fitted; the closest needs %1:</source>
+        <translation>改动一项或两项设置都放不下；最接近的需要 %1：</translation>
+    </message>
+    <message>
+        <source>The log&apos;s list of arguments is not whole: %1 settings are defaults</source>
+        <translation>日志中的参数列表不完整：%1 项设置取默认值</translation>
+    </message>
+    <message>
+        <source>What the list does not name is taken to be what Megatron-LM does without the argument. A script that sets it otherwise needs another amount: open the script beside the log, or set what differs.</source>
+        <translation>列表没有列出的，按 Megatron-LM 不带该参数时的行为取值。脚本若另有设置，所需显存就不同：请把脚本与日志一起打开，或设置不同的项。</translation>
     </message>
 </context>
 <context>
@@ -5019,6 +6176,10 @@ Open a log and its config to have both compared.</source>
     <message>
         <source>Does not fit: %1. Nothing that may change helps; let more change, or choose another GPU.</source>
         <translation>放不下：%1。允许的改动都无济于事；请放宽限制，或换一种 GPU。</translation>
+    </message>
+    <message>
+        <source>Does not fit: %1. Neither one change nor two of the same training are enough; adapters are, which train less:</source>
+        <translation>放不下：%1。训练内容不变时，一项或两项改动都不够；用适配器可以，但训练的更少：</translation>
     </message>
 </context>
 <context>
@@ -6106,6 +7267,13 @@ Open a train.log, or drop one on the window.</source>
     </message>
 </context>
 <context>
+    <name>headroom::ProseLabel</name>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>复制(&amp;C)</translation>
+    </message>
+</context>
+<context>
     <name>headroom::RanksChart</name>
     <message>
         <source>Peak per rank</source>
@@ -6272,7 +7440,7 @@ Open the logs of a run to compare its ranks.</source>
     <name>headroom::StagePairsPlot</name>
     <message>
         <source>stage %1</source>
-        <translation>第 %1 级</translation>
+        <translation>流水级 %1</translation>
     </message>
     <message>
         <source>allocated</source>
@@ -6515,7 +7683,7 @@ Open a config, or choose a model.</source>
     </message>
     <message>
         <source>One training step, stage %1</source>
-        <translation>一个训练步，阶段 %1</translation>
+        <translation>一个训练步，流水级 %1</translation>
     </message>
     <message>
         <source>Cursor: %1, %2 allocated.</source>

@@ -75,6 +75,8 @@ protected:
         process.setWorkingDirectory(m_folder->path());
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.insert(QStringLiteral("XDG_CONFIG_HOME"), m_folder->filePath(QStringLiteral("config")));
+        environment.insert(QStringLiteral("LC_ALL"), m_locale);
+        environment.insert(QStringLiteral("LANGUAGE"), m_languages);
         process.setProcessEnvironment(environment);
         process.start(QStringLiteral(HEADROOM_CLI), arguments);
         process.waitForFinished(60000);
@@ -85,6 +87,7 @@ protected:
     }
 
     std::unique_ptr<QTemporaryDir> m_folder;
+    QString m_locale = QStringLiteral("C"), m_languages; ///< of the program's environment
 };
 
 } // namespace headroom::cli

@@ -94,8 +94,8 @@ void TestDocs::consolesAreTrue()
 
 QString TestDocs::allHelp()
 {
-    QString all;
     const QString commands = QString::fromUtf8(run({"--help"}).out);
+    QString all = commands;
     for (const QString& command :
          found(commands.mid(commands.indexOf(QStringLiteral("Subcommands:"))), QStringLiteral("^  ([a-z]+) "))) {
         all += QString::fromUtf8(run({command, "--help"}).out);

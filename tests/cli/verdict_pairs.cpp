@@ -50,6 +50,12 @@ QByteArray deviceLine(int usedMib)
         + QByteArray::number(usedMib) + ".0\n";
 }
 
+/// A step of torchtitan, which prints the pool's peak alone.
+QByteArray reservedOnly(const char* gib)
+{
+    return QByteArray("step:  2  loss: 10.0  memory: ") + gib + "GiB(50.00%)  tps: 1,000  mfu: 30.0%\n";
+}
+
 /// Peaks of some ranks in two steps.
 QByteArray ranks(const QList<int>& ranks)
 {
@@ -127,6 +133,7 @@ std::vector<Pair> pairsOfLogs()
     const auto pool = [](const char* reserved) {
         return log(QByteArray("phase=backward step=1 peak_alloc=20GiB peak_reserved=") + reserved + "GiB\n");
     };
+    const Input shortList{{}, {}, {}, {}, QStringLiteral("short.log"), argumentList("2")};
     const Input twoStages = edit("pipeline_parallel_size: 1", "pipeline_parallel_size: 2", ranks({0}));
     return {{"peak-in-forward", forward, backward},
             {"peak-in-backward", backward, optimizer},
@@ -147,6 +154,13 @@ std::vector<Pair> pairsOfLogs()
             {"only-one-rank one of two", twoStages,
              edit("pipeline_parallel_size: 1", "pipeline_parallel_size: 2", ranks({0, 1}))},
             {"only-one-rank one stage", twoStages, log(ranks({0}))},
+            {"reserved-disagrees", log(reservedOnly("70")), log(reservedOnly("7"))},
+            {"arguments-shortened", shortList, log(argumentList("2"))},
+            {"config-is-not-what-ran mesh",
+             edit("tensor_parallel_size: 1", "tensor_parallel_size: 2",
+                  "Building 2-D device mesh with ['dp_shard', 'tp'], [2, 4]\n"),
+             edit("tensor_parallel_size: 1", "tensor_parallel_size: 2",
+                  "Building 2-D device mesh with ['dp_shard', 'tp'], [2, 2]\n")},
             {"config-is-not-what-ran", log(argumentList("4")), log(argumentList("2"))}};
 }
 
