@@ -163,14 +163,16 @@ void Workspace::take(const OpenedFiles& files)
     if (files.model) {
         m_model = files.model;
     }
+    // A log beside files that are open already changes their plan where it completes it.
+    std::optional<TrainingPlan> completed;
+    if (files.log && !files.config && !files.model && (m_config || m_model) && !lacksModel) {
+        completed = planOfFiles(config(), model(), log(), *m_library);
+    }
     if (files.model && m_config && !files.config) {
         // The config stays what it is; the model is a change the user can undo.
         useModel(files.model->plan, fileName(files.model->path));
-    } else if (files.model || files.config
-               || (files.log
-                   && (lacksModel || (!m_config && !m_model)
-                       || !difference(m_original.plan, planOfFiles(config(), model(), log(), *m_library)).empty()))) {
-        takeFiles(files);
+    } else if (!completed || !difference(m_original.plan, *completed).empty()) {
+        takeFiles(files, std::move(completed));
     }
     recompute();
     settle();
@@ -197,7 +199,7 @@ void Workspace::takeGrown(const LoadedLog& log)
     emit documentsChanged();
 }
 
-void Workspace::takeFiles(const OpenedFiles& files)
+void Workspace::takeFiles(const OpenedFiles& files, std::optional<TrainingPlan> composed)
 {
     // Opening the same config again keeps what the user has turned, a different one starts afresh.
     const bool isSameConfig = !files.config || (m_config && samePath(files.config->path, m_config->path));
@@ -217,13 +219,13 @@ void Workspace::takeFiles(const OpenedFiles& files)
     if (files.config) {
         m_config = files.config;
     }
-    startFromFiles(kept);
+    startFromFiles(kept, std::move(composed));
 }
 
-void Workspace::startFromFiles(const std::vector<PlanEdit>& edits)
+void Workspace::startFromFiles(const std::vector<PlanEdit>& edits, std::optional<TrainingPlan> composed)
 {
     m_original.calibration = {};
-    m_original.plan = planOfFiles(config(), model(), log(), *m_library);
+    m_original.plan = composed ? std::move(*composed) : planOfFiles(config(), model(), log(), *m_library);
     m_draft.plan = m_original.plan;
     for (const PlanEdit& edit : edits) {
         // A config that names its GPU wins over the one chosen before.

@@ -121,9 +121,9 @@ signals:
 
 private:
     void take(const OpenedFiles& files);
-    void takeFiles(const OpenedFiles& files);
+    void takeFiles(const OpenedFiles& files, std::optional<TrainingPlan> composed);
     void takeGrown(const LoadedLog& log);
-    void startFromFiles(const std::vector<PlanEdit>& edits);
+    void startFromFiles(const std::vector<PlanEdit>& edits, std::optional<TrainingPlan> composed = {}); ///< if composed
     void applyDraft(const Draft& draft);
     void push(Draft after, const QString& text, int mergeKey);
     void recompute();
