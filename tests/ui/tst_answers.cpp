@@ -3,6 +3,7 @@
 // What the window answers beyond what it shows: the smallest change that fits, and the report.
 #include "footprint/estimate.h"
 #include "insight/plan_edits.h"
+#include "panels/findings_panel.h"
 #include "panels/fit_panel.h"
 #include "panels/notices.h"
 #include "replay/replay.h"
@@ -16,6 +17,7 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QDir>
+#include <QLabel>
 #include <QPushButton>
 #include <QSettings>
 #include <QStandardPaths>
@@ -39,6 +41,9 @@ private slots:
     void largestMicroBatchIsTheLargest();
     void sentenceSaysHowItStands_data();
     void sentenceSaysHowItStands();
+    void adaptersComeLast();
+    void findingsFitTheirPanel_data();
+    void findingsFitTheirPanel();
     void onlyTheNewestIsShown();
     void reportTellsWhatTheWindowShows_data();
     void reportTellsWhatTheWindowShows();
@@ -185,6 +190,67 @@ void AnswersTest::largestMicroBatchIsTheLargest()
         {{"batch.micro", std::to_string(largest + 1)}, {"batch.global", std::to_string((largest + 1) * 16)}});
     QVERIFY(more.has_value());
     QVERIFY(more->value > limit);
+}
+
+/// 7 B parameters on one 24 GiB card: nothing of the same training fits, and the adapters say that they train less.
+void AnswersTest::adaptersComeLast()
+{
+    const QByteArray config = "model: {num_layers: 32, hidden_size: 4096, num_attention_heads: 32, ffn_hidden_size: "
+                              "11008, gated_mlp: true, vocab_size: 32000}\n"
+                              "train: {micro_batch_size: 1, gradient_accumulation_steps: 8, seq_length: 4096}\n"
+                              "hardware: {capacity: 24GiB}\n";
+    QVERIFY(m_fixture->show());
+    m_fixture->window().files().openPaths({m_fixture->write(QStringLiteral("train.yaml"), config)});
+    QTRY_VERIFY(workspace().config() != nullptr);
+    m_fixture->window().actions()[Command::FindFit]->trigger();
+    QTRY_VERIFY2_WITH_TIMEOUT(fit()->sentence().contains(QLatin1String("train less")), qPrintable(fit()->sentence()),
+                              20'000);
+    const QAbstractItemModel& rows = *fit()->view()->model();
+    const QString last = rows.index(rows.rowCount() - 1, 0).data().toString();
+    QVERIFY2(last.startsWith(QLatin1String("QLoRA")) && last.contains(QLatin1String("trains less")), qPrintable(last));
+    QTRY_VERIFY(fit()->isCurrent());
+    fit()->view()->setCurrentIndex(rows.index(rows.rowCount() - 1, 0));
+    fit()->findChild<QPushButton*>(QStringLiteral("fitApplyButton"))->click();
+    QCOMPARE(workspace().plan().lora.rank.value, std::int64_t{16});
+    QVERIFY(workspace().footprint()->fits().value_or(false));
+    workspace().undoStack().undo();
+    QVERIFY(!workspace().plan().lora.rank.isStated());
+}
+
+void AnswersTest::findingsFitTheirPanel_data()
+{
+    QTest::addColumn<QSize>("size");
+    QTest::newRow("wide") << QSize(1600, 1000);
+    QTest::newRow("usual") << QSize(1280, 800);
+    QTest::newRow("narrow") << QSize(1000, 700);
+    QTest::newRow("narrowest") << QSize(800, 600);
+}
+
+/// Whatever the width, no line of a finding goes on behind the panel's edge, not even a file's long name.
+void AnswersTest::findingsFitTheirPanel()
+{
+    QFETCH(QSize, size);
+    m_fixture->window().resize(size);
+    QVERIFY(m_fixture->show());
+    const QString name = QStringLiteral("llama3_8b_pretraining_long_name_r0.log");
+    m_fixture->window().files().openPaths({m_fixture->write(name, WindowFixture::logText()),
+                                           m_fixture->write(QStringLiteral("train.yaml"), WindowFixture::configText)});
+    QTRY_VERIFY(workspace().config() != nullptr && workspace().log() != nullptr);
+    QTRY_VERIFY(!workspace().isOpening() && !workspace().findings().empty());
+    const FindingsPanel* const panel = m_fixture->window().workbench().findings();
+    QTRY_COMPARE(panel->widget()->width(), panel->viewport()->width());
+    bool hasLongName = false;
+    for (const QLabel* label : panel->widget()->findChildren<QLabel*>()) {
+        if (!label->isVisible() || label->text().isEmpty()) {
+            continue;
+        }
+        hasLongName = hasLongName || label->accessibleName().contains(name);
+        const int right = label->mapTo(panel->widget(), QPoint(label->width(), 0)).x();
+        QVERIFY2(right <= panel->viewport()->width(), qPrintable(label->text()));
+        // All of it is there: it would not need more lines than it has.
+        QVERIFY2(label->heightForWidth(label->width()) <= label->height() + 1, qPrintable(label->text()));
+    }
+    QVERIFY(hasLongName);
 }
 
 void AnswersTest::sentenceSaysHowItStands_data()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "panels/finding_card.h"
 
+#include "panels/prose_label.h"
 #include "panels/styled.h"
 #include "theme/theme.h"
 #include "workspace/wording.h"
@@ -63,6 +64,9 @@ private:
             return words;
         }
         QTextLayout layout(words, font());
+        QTextOption option;
+        option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+        layout.setTextOption(option);
         QStringList lines;
         layout.beginLayout();
         for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
@@ -103,20 +107,21 @@ void fillEvidence(const Evidence& evidence, QLabel& label)
 {
     const QString text = translated(evidence.text);
     if (evidence.file.empty()) {
-        label.setText(text);
+        label.setText(breakable(text));
         return;
     }
     const QString place = evidence.line > 0
         ? QStringLiteral("%1:%2").arg(fileName(evidence.file), QString::number(evidence.line))
         : fileName(evidence.file);
-    label.setText(QStringLiteral("<a href=\"place\" style=\"color:%1; text-decoration:none\">%2</a>&nbsp; %3")
-                      .arg(Theme::current().accent.name(), place.toHtmlEscaped(), text.toHtmlEscaped()));
+    label.setText(
+        QStringLiteral("<a href=\"place\" style=\"color:%1; text-decoration:none\">%2</a>&nbsp; %3")
+            .arg(Theme::current().accent.name(), breakable(place).toHtmlEscaped(), breakable(text).toHtmlEscaped()));
     label.setAccessibleName(QStringLiteral("%1 %2").arg(place, text));
 }
 
 void fillMend(const Mend& mend, MendButton& button)
 {
-    button.say(translated(mend.label),
+    button.say(translated(mend),
                mend.predictedPeak ? QStringLiteral("(%1)").arg(gibText(*mend.predictedPeak)) : QString());
     const QString cost = mend.stepTime ? costText(*mend.stepTime) : QString();
     const QString purpose = FindingCard::tr("Makes this change to the plan; it can be undone");
@@ -141,7 +146,7 @@ bool isAlike(const Finding& a, const Finding& b)
 struct FindingCard::Lines
 {
     QLabel* title = nullptr;
-    QLabel* explanation = nullptr;
+    ProseLabel* explanation = nullptr;
     std::vector<QLabel*> evidence;
     std::vector<MendButton*> mends; ///< the first choice and its alternatives
     QLabel* cost = nullptr;
@@ -159,8 +164,9 @@ FindingCard::FindingCard(Finding finding, QWidget* parent)
     layout->setSpacing(5);
     m_lines->title = addLabel("strong");
     if (!m_finding.explanation.isEmpty()) {
-        m_lines->explanation = addLabel("muted");
-        m_lines->explanation->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        m_lines->explanation = new ProseLabel(this);
+        m_lines->explanation->setProperty("role", QStringLiteral("muted"));
+        layout->addWidget(m_lines->explanation);
     }
     for (std::size_t i = 0; i < m_finding.evidence.size(); ++i) {
         addEvidence(i);
@@ -201,6 +207,7 @@ QLabel* FindingCard::addLabel(const char* role)
 {
     QLabel* label = makeLabel({}, role, this);
     label->setWordWrap(true);
+    label->setMinimumWidth(1); // else that of its longest word: a panel may be as narrow as the user wants it
     layout()->addWidget(label);
     return label;
 }
@@ -234,13 +241,15 @@ void FindingCard::addMend(std::function<Mend()> mend)
 
 void FindingCard::fill()
 {
-    m_lines->title->setText(translated(m_finding.title));
+    const QString title = translated(m_finding.title);
+    m_lines->title->setText(breakable(title));
     m_lines->title->setToolTip(wordFor(m_finding.severity));
     // The stripe alone would be colour alone.
-    setAccessibleName(QStringLiteral("%1: %2").arg(wordFor(m_finding.severity), m_lines->title->text()));
+    setAccessibleName(QStringLiteral("%1: %2").arg(wordFor(m_finding.severity), title));
     if (m_lines->explanation != nullptr) {
-        m_lines->explanation->setText(translated(m_finding.explanation));
-        setAccessibleDescription(m_lines->explanation->text());
+        const QString words = translated(m_finding.explanation);
+        m_lines->explanation->setWords(words);
+        setAccessibleDescription(words);
     }
     for (std::size_t i = 0; i < m_finding.evidence.size(); ++i) {
         fillEvidence(m_finding.evidence[i], *m_lines->evidence[i]);
