@@ -580,7 +580,7 @@
     </message>
     <message>
         <source>The order of forward and backward passes. It decides how many micro-batches a stage holds at once.</source>
-        <translation>前向与反向的先后顺序。它决定一个阶段同时持有多少个微批。</translation>
+        <translation>前向与反向的先后顺序。它决定一个阶段同时持有多少个微批次。</translation>
     </message>
     <message>
         <source>Data types of weights, gradients, master weights and moments, with the bytes they take for each parameter.</source>
@@ -1161,7 +1161,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>%1 micro × %2 accumulate × %3 data-parallel = %4, global batch %5 %6</source>
-        <translation>%1 微批 × %2 累积 × %3 数据并行 = %4，全局批次 %5 %6</translation>
+        <translation>%1 微批次 × %2 累积 × %3 数据并行 = %4，全局批次 %5 %6</translation>
     </message>
     <message>
         <source>the number of GPUs, %1, follows from %2</source>
@@ -1385,7 +1385,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>12h² = %1 per block, %2 parameters, %3 static, %4 activations per micro-batch at k = %5, %6 in flight</source>
-        <translation>12h² = 每块 %1，参数 %2，静态 %3，k = %5 时每个微批激活值 %4，在途 %6 个</translation>
+        <translation>12h² = 每块 %1，参数 %2，静态 %3，k = %5 时每个微批次激活值 %4，在途 %6 个</translation>
     </message>
     <message>
         <source>Detailed: </source>
@@ -1473,7 +1473,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>Largest micro-batch that fits</source>
-        <translation>放得下的最大微批</translation>
+        <translation>放得下的最大微批次</translation>
     </message>
     <message>
         <source>Longest sequence that fits</source>
@@ -1733,7 +1733,7 @@ Headroom 查找写明阶段、步数
     </message>
     <message>
         <source>, rank %1</source>
-        <translation>，rank %1</translation>
+        <translation>，在 rank %1 上</translation>
     </message>
     <message>
         <source>, in %1</source>
@@ -1963,7 +1963,7 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     </message>
     <message>
         <source>Peaks on one GPU of each stage, GiB (← the fullest; held: micro-batches in flight)</source>
-        <translation>各流水级单个 GPU 的峰值，GiB（← 占用最多；在途：同时保留激活值的微批数）</translation>
+        <translation>各流水级单个 GPU 的峰值，GiB（← 占用最多；在途：同时保留激活值的微批次数）</translation>
     </message>
     <message>
         <source>What is allocated at the peak, and the context with NCCL beside it, GiB</source>
@@ -4030,7 +4030,7 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     </message>
     <message>
         <source>Kept of one micro-batch</source>
-        <translation>一个微批保存的内容</translation>
+        <translation>一个微批次保存的内容</translation>
     </message>
     <message>
         <source>their inputs only: they are recomputed</source>
@@ -4046,11 +4046,11 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     </message>
     <message>
         <source>of the micro-batch being worked on</source>
-        <translation>正在处理的微批</translation>
+        <translation>正在处理的微批次</translation>
     </message>
     <message>
         <source>of the others in flight</source>
-        <translation>其他在途微批</translation>
+        <translation>其他在途微批次</translation>
     </message>
     <message>
         <source>Between two steps</source>
@@ -7695,12 +7695,12 @@ Open a config, or choose a model.</source>
     </message>
     <message>
         <source>%1 of %2 micro-batches, the rest repeats</source>
-        <translation>%2 个微批中的 %1 个，其余重复</translation>
+        <translation>%2 个微批次中的 %1 个，其余重复</translation>
     </message>
     <message numerus="yes">
         <source>%n micro-batches</source>
         <translation>
-            <numerusform>%n 个微批</numerusform>
+            <numerusform>%n 个微批次</numerusform>
         </translation>
     </message>
     <message>
@@ -7741,11 +7741,11 @@ Open a config, or choose a model.</source>
     </message>
     <message>
         <source>forward of micro-batch %1</source>
-        <translation>微批 %1 的前向</translation>
+        <translation>微批次 %1 的前向</translation>
     </message>
     <message>
         <source>backward of micro-batch %1</source>
-        <translation>微批 %1 的反向</translation>
+        <translation>微批次 %1 的反向</translation>
     </message>
     <message>
         <source>%1, chunk %2 of %3</source>

@@ -80,7 +80,7 @@ void TestCliLanguage::everyCommandSpeaks_data()
         QTest::newRow(name) << arguments << QString::fromUtf8(begins);
     };
     row("estimate", {"estimate", "a.yaml", "--gpu", "h100-80gb"}, "放得下：流水级 0 的峰值");
-    row("check", {"check", "a.yaml"}, "2 微批 × 8 累积 × 1 数据并行 = 16");
+    row("check", {"check", "a.yaml"}, "2 微批次 × 8 累积 × 1 数据并行 = 16");
     row("fit", {"fit", "a.yaml", "--gpu", "h100-80gb"}, "放得下：");
     row("log", {"log", "train.log"}, "5 行");
     row("models", {"models"}, "预设");

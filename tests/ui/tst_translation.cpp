@@ -94,8 +94,7 @@ bool staysAsItIs(const QString& source)
                                    QStringLiteral("Logits"),      QStringLiteral("Home"),    QStringLiteral("h %1"),
                                    QStringLiteral("ViT %1 × %2"), QStringLiteral("%1 = %2"), QStringLiteral("k = %1"),
                                    QStringLiteral("rank %1"),     QStringLiteral("rank"),    QStringLiteral("%1 %"),
-                                   QStringLiteral("%1 ms"),       QStringLiteral("P"),       QStringLiteral("logits"),
-                                   QStringLiteral(", rank %1")};
+                                   QStringLiteral("%1 ms"),       QStringLiteral("P"),       QStringLiteral("logits")};
     return names.contains(source);
 }
 
