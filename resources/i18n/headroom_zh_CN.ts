@@ -1895,7 +1895,7 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     </message>
     <message>
         <source>logits</source>
-        <translation>logits</translation>
+        <translation>logits 值</translation>
     </message>
     <message>
         <source>working set</source>

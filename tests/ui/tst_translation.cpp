@@ -94,7 +94,7 @@ bool staysAsItIs(const QString& source)
                                    QStringLiteral("Logits"),      QStringLiteral("Home"),    QStringLiteral("h %1"),
                                    QStringLiteral("ViT %1 × %2"), QStringLiteral("%1 = %2"), QStringLiteral("k = %1"),
                                    QStringLiteral("rank %1"),     QStringLiteral("rank"),    QStringLiteral("%1 %"),
-                                   QStringLiteral("%1 ms"),       QStringLiteral("P"),       QStringLiteral("logits")};
+                                   QStringLiteral("%1 ms"),       QStringLiteral("P")};
     return names.contains(source);
 }
 
