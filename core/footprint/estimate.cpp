@@ -77,7 +77,8 @@ std::array<Bytes, componentCount> componentsIn(Phase phase, const Working& worki
         + std::min<double>(static_cast<double>(stage.held.firstChunk), 1.0) * stage.vision;
     set(Component::Activations, one);
     set(Component::InFlight, stage.allActivations() - one);
-    set(Component::WorkingSet, stage.weightCache + (phase == Phase::Backward ? stage.rebuilt : 0.0));
+    set(Component::WorkingSet,
+        stage.weightCache + (phase == Phase::Backward ? stage.rebuilt + stage.gatheredBackward : stage.gathered));
     return result;
 }
 

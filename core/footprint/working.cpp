@@ -98,6 +98,26 @@ double visionBytes(const Working& working, const StageLayers& layers)
     return own + (receives ? working.imageFeatures : 0);
 }
 
+/// ZeRO-3 and FSDP gather a layer at a time: the one at work beside what was gathered for it or for the next one, in
+/// backward also its gradients and those that are being reduced; tables and the last norm stay (theory.md 2.4). What
+/// is not trained has no gradients.
+void addGathered(const Working& working, StageWorking& stage)
+{
+    if (working.gatheredElement <= 0 || stage.layers.count() == 0) {
+        return;
+    }
+    const ModelWeights& weights = working.weights;
+    double layer = weights.denseLayer.total().real();
+    if (working.model.isMoe()) {
+        layer = std::max(layer, weights.moeLayer.total().real() + weights.layerExperts.total().real());
+    }
+    double root = stage.layers.holdsEmbedding ? weights.embedding.total().real() : 0;
+    root += stage.layers.holdsHead ? weights.head.total().real() : 0;
+    const double trained = working.trainable.language ? 1 : 0;
+    stage.gathered = working.gatheredElement * (2 * layer + root);
+    stage.gatheredBackward = stage.gathered + trained * layer * (working.gatheredElement + working.reducedElement);
+}
+
 double trainedShareOf(const Working& working, const StageLayers& layers)
 {
     const StageLayers::Range& range = layers.ranges[0]; // of two, the other is like it
@@ -165,6 +185,12 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
     result.sharding = shardingOf(plan, result.split);
     result.activations = activationModel(plan, result.model, result.tower, result.projector, result.split, calibration);
     result.cachesWeights = plan.precision.autocast.value && result.recipe.parameter == 4;
+    if (result.sharding.parameters > 1) {
+        const bool isMixed = plan.precision.autocast.value || plan.precision.reduce.isKnown();
+        result.gatheredElement = result.recipe.otherParameter == 4 && isMixed ? 2 : result.recipe.otherParameter;
+        result.reducedElement
+            = plan.precision.reduce.isKnown() ? bytesPerElement(plan.precision.reduce.value) : result.gatheredElement;
+    }
     return result;
 }
 
@@ -199,6 +225,7 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
         // The encoder's backward waits for the first stage's.
         result.held.firstChunk = inFlight(working.pipeline, 0).firstChunk;
     }
+    addGathered(working, result);
     if (working.cachesWeights) {
         result.weightCache = 2 * (result.weights.language.matrices + result.weights.experts.matrices).real();
     }

@@ -32,6 +32,8 @@ struct Working
     std::int64_t encoderTensor = 1; ///< ranks that split the encoder's matrices
     double imageShare = 1; ///< of a micro-batch's images that one rank encodes
     double imageFeatures = 0; ///< bytes of a micro-batch's features as another stage receives them
+    double gatheredElement = 0; ///< bytes of a gathered weight; 0: nothing is gathered
+    double reducedElement = 0; ///< and of a gradient while it is reduced
     bool cachesWeights = false; ///< autocast keeps 16-bit copies of fp32 weights (theory.md 2.1)
 };
 [[nodiscard]] Working workingOf(const TrainingPlan& plan, const Calibration& calibration);
@@ -47,6 +49,8 @@ struct StageWorking
     InFlight held;
     double weightCache = 0;
     double rebuilt = 0;
+    double gathered = 0,
+           gatheredBackward = 0; ///< whole weights, and their gradients, of layers at work (theory.md 2.4)
 
     [[nodiscard]] double microBatch() const { return activations.kept + vision; }
     /// All micro-batches held at the fullest moment.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/architecture.h"
+#include "footprint/estimate.h"
 #include "footprint/state.h"
 #include "footprint/tape_state.h"
 #include "footprint/theory_checks.h"
@@ -112,13 +113,18 @@ void paddedBuffer(const Json& in, const Json& out)
 void fullShard(const Json& in, const Json& out)
 {
     const std::int64_t ranks = in.at("ranks"), blocks = 32;
-    const ModelProgram program = programOf(planOf({{"implementation.profile", "torchtitan"},
-                                                   {"implementation.separate_tables", "false"},
-                                                   {"shard.fsdp", "true"},
-                                                   {"parallel.dp", std::to_string(ranks)},
-                                                   {"precision.params", "fp32"},
-                                                   {"precision.reduce", "fp32"}},
-                                                  llama3Of8B()));
+    const TrainingPlan plan = planOf({{"implementation.profile", "torchtitan"},
+                                      {"implementation.separate_tables", "false"},
+                                      {"shard.fsdp", "true"},
+                                      {"parallel.dp", std::to_string(ranks)},
+                                      {"precision.params", "fp32"},
+                                      {"precision.reduce", "fp32"}},
+                                     llama3Of8B());
+    const ModelProgram program = programOf(plan);
+    Footprint recipe;
+    QVERIFY(estimate(plan, {}, recipe));
+    QCOMPARE(recipe.fullest().peakPhase, Phase::Backward);
+    QCOMPARE(recipe.fullest().component(Component::WorkingSet).value, out.at("bwd_work").get<std::int64_t>());
     QCOMPARE(parameterCount(program, program.stages.front()), in.at("P").get<std::int64_t>());
     const auto& runs = program.stages.front().chunks.front().runs;
     const Tape& root = program.pieces[runs[0].piece].tape;

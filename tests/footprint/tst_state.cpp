@@ -190,7 +190,8 @@ void StateTest::lowRankAdapters()
 /// torchtune's adapters, gradients and moments are 16-bit.
 void StateTest::shortAdapters()
 {
-    const TrainingPlan plan = planOf({{"lora.rank", "16"}, {"implementation.profile", "torchtune"}}, test::llama2Of7B());
+    const TrainingPlan plan
+        = planOf({{"lora.rank", "16"}, {"implementation.profile", "torchtune"}}, test::llama2Of7B());
     const StageWeights weights = test::weightsOf(plan, 0);
     const auto adapters = static_cast<double>(weights.language.adapters.value());
     QCOMPARE(stateOf(plan, weights).total(), 2 * 6'738'415'616.0 + 8.0 * adapters);
