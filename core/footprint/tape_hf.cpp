@@ -4,7 +4,9 @@
 // the model's output before backward (trainer.py, compute_loss) and steps with AdamW, foreach where not fused. Adapters
 // of PEFT stay in fp32 (tuners_utils.py, autocast_adapter_dtype). Its Adafactor is optimization.py's.
 // Tensor parallelism is that of its plans (base_model_tp_plan of configuration_llama.py, _tp_plan of
-// modeling_llama.py): the embedding is in none, the output layer's parts are gathered (colwise_rep).
+// modeling_llama.py): the embedding is in none, the output layer's parts are gathered (colwise_rep). In 8 bits
+// accelerate puts torchao's layers in the place of linear ones, but the first and the last (utils/ao.py), or
+// Transformer Engine's of all (utils/transformer_engine.py, convert_model).
 #include "footprint/tape_torch.h"
 
 namespace headroom {
@@ -14,13 +16,17 @@ const TorchHabits hfEagerHabits{.profile = "hf-eager",
                                 .hasOwnAdafactor = true,
                                 .splitsTensors = true,
                                 .holdsTableWhole = true,
-                                .gathersLogits = true};
+                                .gathersLogits = true,
+                                .castsToFloat8 = true,
+                                .hasEngineLayers = true};
 
 const TorchHabits hfSdpaHabits{.profile = "hf-sdpa",
                                .hasOwnAdafactor = true,
                                .splitsTensors = true,
                                .holdsTableWhole = true,
-                               .gathersLogits = true};
+                               .gathersLogits = true,
+                               .castsToFloat8 = true,
+                               .hasEngineLayers = true};
 
 /// flash-attn reads grouped keys and values as they are.
 const TorchHabits hfFlashHabits{.profile = "hf-flash",
@@ -28,6 +34,8 @@ const TorchHabits hfFlashHabits{.profile = "hf-flash",
                                 .hasOwnAdafactor = true,
                                 .splitsTensors = true,
                                 .holdsTableWhole = true,
-                                .gathersLogits = true};
+                                .gathersLogits = true,
+                                .castsToFloat8 = true,
+                                .hasEngineLayers = true};
 
 } // namespace headroom

@@ -7,6 +7,7 @@
 #include "footprint/state.h"
 #include "footprint/tape_graph.h"
 #include "footprint/tape_program.h"
+#include "footprint/tape_torch_float8.h"
 #include "footprint/tape_torch_habits.h"
 #include "footprint/trained_parts.h"
 #include "plan/objective.h"
@@ -95,6 +96,7 @@ struct TorchShape
     std::int64_t cublasWorkspace = 0;
     std::int64_t normElement = 2; ///< bytes of what a norm in Python multiplies by its weight
     std::int64_t processors = 132; ///< multiprocessors of the GPU
+    TorchFloat8 float8;
 
     [[nodiscard]] bool isDeepSpeed() const
     {
@@ -157,6 +159,7 @@ struct TorchWeights
         std::int64_t rows = 0, columns = 1;
         bool isExpert = false; ///< sharded over the replicas of this rank's experts
         std::uint32_t part = TrainedParts::all; ///< any of them trains it
+        bool isLinear = false; ///< of a layer that may compute in 8 bits
 
         [[nodiscard]] std::int64_t elements() const { return rows * columns; }
         /// What Adafactor keeps a number for.

@@ -50,7 +50,7 @@ Tensor TorchModules::latentAttention(Tensor normed)
 /// Scores of every expert in fp32, of which the largest are kept with where they stand.
 Tensor TorchModules::route(Tensor input)
 {
-    const Linear router{m_shape.tokens, m_model.hidden, m_model.experts};
+    const Linear router{m_shape.tokens, m_model.hidden, m_model.experts, Adapters::Other, 1, 0, TrainedParts::Router};
     const Tensor logits = product(input, RouterScores, router, m_shape.trains(TrainedParts::Router));
     const Tensor scores = m_graph.apply(
         {.kind = RouterScores, .bytes = m_shape.tokens * m_model.experts * 4, .reads = {logits}, .savesResult = true});

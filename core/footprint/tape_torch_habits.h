@@ -60,6 +60,8 @@ struct TorchHabits
     bool gathersLogits = false; ///< to all ranks of it, before the loss
     bool receivesIntoBuffers = false; ///< a pipeline's, made for every micro-batch at the start (PyTorch's own runtime)
     bool setsExpandableSegments = false; ///< its launcher does
+    bool castsToFloat8 = false; ///< torchao's linear layers take the place of PyTorch's where 8 bits are asked for
+    bool hasEngineLayers = false; ///< Transformer Engine's do
 };
 /// Null when no such profile is known.
 [[nodiscard]] const TorchHabits* torchHabits(std::string_view profile);

@@ -85,7 +85,13 @@ private:
         op.weight = m_shape.trainsHead() ? m_weight : 0;
         op.sharedWeight = m_shape.model.tied ? tiedWeight : -1;
         op.isMatrixProduct = true;
-        if (m_shape.trainsHead() ? m_shape.castsWeights : m_shape.castsFrozen) {
+        if (m_shape.float8.kind == TorchFloat8::Kind::Engine
+            && m_shape.float8.computes(m_shape.model.hidden, m_shape.outputs())) { // torchao leaves the last layer out
+            const bool needsGradient = m_shape.trainsHead() || m_graph.needsGradient(states);
+            m_shape.float8.describe({m_shape.headTokens(), m_shape.model.hidden, m_shape.outputs(), m_shape.compute,
+                                     m_shape.trainsHead(), needsGradient},
+                                    op);
+        } else if (m_shape.trainsHead() ? m_shape.castsWeights : m_shape.castsFrozen) {
             op.keeps = {{WeightCopies, m_weight * m_shape.compute}}; // the autocast cache
         }
         const Tensor own = m_graph.apply(std::move(op));

@@ -89,6 +89,14 @@ Tensor TorchModules::dropped(Tensor input)
                                                       .keeps = {{DropoutMask, bytes / m_shape.compute}}});
 }
 
+/// Not the router, whose converters leave it out, nor experts, which are parameters of one grouped product.
+bool TorchModules::computesInFloat8(const Linear& layer) const
+{
+    constexpr unsigned others
+        = TrainedParts::Router | TrainedParts::ExpertGate | TrainedParts::ExpertUp | TrainedParts::ExpertDown;
+    return (layer.part & others) == 0 && m_shape.float8.computes(layer.in, layer.out);
+}
+
 /// A GEMM keeps its input only for the gradient of its weight.
 Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer, bool trains)
 {
@@ -103,7 +111,10 @@ Tensor TorchModules::product(Tensor input, TensorKind kind, const Linear& layer,
     } else if (m_shape.gathersAgain && m_graph.bytesOf(input) < layer.rows * layer.in * m_shape.compute) {
         op.backwardWork = layer.rows * layer.in * m_shape.compute; // the gradient of all tokens, before it is scattered
     }
-    if (trains ? m_shape.castsWeights : m_shape.castsFrozen) {
+    if (computesInFloat8(layer)) {
+        const bool needsGradient = trains || m_graph.needsGradient(input);
+        m_shape.float8.describe({layer.rows, layer.in, layer.out, m_shape.compute, trains, needsGradient}, op);
+    } else if (trains ? m_shape.castsWeights : m_shape.castsFrozen) {
         op.keeps = {{WeightCopies, weight * m_shape.compute}}; // the autocast cache
     } else if (m_shape.unpacksWeights && !trains) {
         op.reads = {input, unpacked(layer.in * layer.out)};

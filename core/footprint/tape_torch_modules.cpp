@@ -55,15 +55,26 @@ GradientRule torchGradients(const TorchShape& c)
     return rule;
 }
 
+double gatheredBytes(const TorchShape& c, const TorchWeights::Tensor& tensor)
+{
+    const bool isMatrix = tensor.kind == TorchWeights::Kind::Matrix;
+    const bool isFloat8 = c.float8.gathers && tensor.isLinear && c.float8.computes(tensor.columns, tensor.rows);
+    const double element = isFloat8                 ? 1
+        : isMatrix && c.quantises && !c.trainsModel ? c.frozenMatrix
+                                                    : static_cast<double>(c.compute);
+    return static_cast<double>(tensor.elements()) * element;
+}
+
 std::int64_t torchGathered(const TorchShape& c, const TorchWeights& weights)
 {
     if (!c.gathers() || (c.stages > 1 && !c.habits.reshardsInPipelines)) {
         return 0; // a pipeline's stage gathers once a step
     }
-    const double matrix = c.quantises && !c.trainsModel ? c.frozenMatrix : static_cast<double>(c.compute);
-    using enum TorchWeights::Kind;
-    const std::int64_t others = weights.total(Table) + weights.total(Vector) + weights.total(Adapter);
-    return std::llround(static_cast<double>(weights.total(Matrix)) * matrix + static_cast<double>(others * c.compute));
+    double bytes = 0;
+    for (const TorchWeights::Tensor& tensor : weights.tensors) {
+        bytes += gatheredBytes(c, tensor);
+    }
+    return std::llround(bytes);
 }
 
 void fillTorchParameters(const TorchWeights& weights, Piece& piece)

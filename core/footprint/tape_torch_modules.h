@@ -55,6 +55,7 @@ private:
     // tape_torch_layers.cpp
     Tensor product(Tensor input, TensorKind kind, const Linear& layer, bool trains);
     Tensor unpacked(std::int64_t elements);
+    [[nodiscard]] bool computesInFloat8(const Linear& layer) const;
     Tensor adapterInput(Tensor input, const Linear& layer);
     Tensor adapterHalf(Tensor input, const Linear& layer, std::int64_t width, std::int64_t weight);
     Tensor packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth);
@@ -100,6 +101,8 @@ private:
 };
 
 [[nodiscard]] GradientRule torchGradients(const TorchShape& shape);
+/// Bytes of a tensor once gathered.
+[[nodiscard]] double gatheredBytes(const TorchShape& shape, const TorchWeights::Tensor& tensor);
 /// Bytes of a module's parameters once gathered; 0 where nothing is.
 [[nodiscard]] std::int64_t torchGathered(const TorchShape& shape, const TorchWeights& weights);
 /// FSDP2 gathers on a stream of its own, from a buffer with this rank's shard into one that is copied out

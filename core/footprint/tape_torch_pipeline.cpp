@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_torch_pipeline.h"
 
+#include "footprint/tape_torch_modules.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 
@@ -48,15 +51,15 @@ void TorchPipeline::end(Chunk& chunk, std::span<const TorchPart> parts, bool isS
 void TorchPipeline::writeGathering(std::uint16_t index, std::span<const TorchPart> parts)
 {
     Piece& piece = m_program.pieces[index];
-    std::int64_t gathered = 0;
+    double gathered = 0;
     for (const TorchPart& part : parts) {
         for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
-            gathered += tensor.elements() * part.count * m_shape.compute;
+            gathered += gatheredBytes(m_shape, tensor) * static_cast<double>(part.count);
         }
     }
     TapeWriter writer(piece.tape, m_program.persistents);
     if (m_shape.gathers() && !m_shape.habits.reshardsInPipelines) {
-        writer.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, gathered);
+        writer.ensureForStep(gatheredKey + index, TensorKind::GatheredParameters, std::llround(gathered));
     }
     writer.beginBackward(Tape::input);
     piece.parameters.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape_torch_refusals.h"
 
+#include "footprint/tape_torch_float8.h"
 #include "footprint/tape_torch_mixers.h"
 #include "footprint/tape_torch_recompute.h"
 #include "plan/encoder_placement.h"
@@ -148,8 +149,6 @@ Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
                        HEADROOM_TR("core",
                                    "%1 offloads all that the blocks save: leave "
                                    "shard.offload_activation_layers, …_modules and …_fraction out")},
-             std::pair{plan.precision.fp8Params.value,
-                       HEADROOM_TR("core", "%1 keeps weights in 16 or 32 bits: leave precision.fp8_params out")},
          }) {
         if (has) {
             return failure(Text{sentence, {std::string(habits.profile)}});
@@ -202,6 +201,9 @@ Result<void> checkTorchDescribed(const TrainingPlan& plan, const TorchHabits& ha
 {
     if (auto known = checkKnown(plan); !known) {
         return known;
+    }
+    if (auto float8 = torchFloat8(plan, habits); !float8) {
+        return tl::unexpected(std::move(float8.error()));
     }
     for (const auto& check : {&checkModel, &checkSpread, &checkRecompute}) {
         if (auto described = check(plan, habits); !described) {

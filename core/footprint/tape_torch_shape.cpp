@@ -303,6 +303,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.step = stepImplementation(plan, habits);
     shape.clipsInFp32 = habits.clipsInFp32;
     shape.stepsInBackward = plan.optimizer.inBackward.value;
+    shape.float8 = torchFloat8(plan, habits).value_or(TorchFloat8{});
     readPrecision(plan, shape);
     readTrained(plan, shape);
     if (isRecomputed(plan.recompute)) {

@@ -80,7 +80,8 @@ private:
         using enum TorchWeights::Kind;
         const Adapters::Target target = name.target;
         const std::int64_t many = std::max<std::int64_t>(count, 1);
-        m_weights.tensors.push_back({Matrix, out * many, in, count > 0, name.part});
+        m_weights.tensors.push_back(
+            {Matrix, out * many, in, count > 0, name.part, count == 0 && name.part != TrainedParts::Router});
         if (hasBias) {
             addVector(out * many, name.part);
         }

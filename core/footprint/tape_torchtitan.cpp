@@ -19,6 +19,7 @@ const TorchHabits torchtitanHabits{.profile = "torchtitan",
                                    .step = StepImplementation::Fused,
                                    .supportsTensorParallel = true,
                                    .receivesIntoBuffers = true,
-                                   .setsExpandableSegments = true};
+                                   .setsExpandableSegments = true,
+                                   .castsToFloat8 = true};
 
 } // namespace headroom

@@ -12,6 +12,7 @@ const TorchHabits torchtuneHabits{.profile = "torchtune",
                                   .step = StepImplementation::Fused,
                                   .adapterType = DataType::Bf16,
                                   .splitsTensors = true,
-                                  .gathersLogits = true};
+                                  .gathersLogits = true,
+                                  .castsToFloat8 = true};
 
 } // namespace headroom

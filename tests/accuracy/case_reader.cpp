@@ -57,6 +57,13 @@ void CaseReader::readTorchtitan()
     readTorchtitanPipeline();
     // run_train.sh sets it; the six selective runs of 2024 are met without (within 1 %) and not with it (3 %).
     set("implementation.expandable_segments", contains(version, "9dec370") ? "false" : "true");
+    if (const std::string precision = text(m_node["precision"]);
+        contains(precision, "mxfp8") || contains(precision, "MXFP8")) {
+        set("precision.fp8", "mxfp8");
+    } else if (contains(precision, "fp8")) {
+        set("precision.fp8", "tensorwise");
+        set("precision.fp8_params", contains(precision, "fp8 all-gather") ? "true" : "false");
+    }
     const bool isCompiled
         = (contains(m_notes, "compile") || contains(m_case.id, "compile")) && !contains(m_notes, "no compile");
     set("implementation.compile", isCompiled ? "true" : "false");

@@ -84,6 +84,11 @@ const Choices frozenParts{
      "frozen.trained=layers\\.[0-9]*[13579]\\.mlp.down|norm", "frozen.trained_layers=3 frozen.trained=lm_head|merger"},
 };
 
+const Choices eightBits{
+    {"precision.fp8=tensorwise", "precision.fp8=rowwise", "precision.fp8=mxfp8", "precision.fp8=delayed",
+     "precision.fp8=tensorwise shard.zero_stage=0 shard.fsdp=true parallel.dp=8 precision.fp8_params=true"},
+};
+
 const Choices megatron{
     {"parallel.tp=1", "parallel.tp=2", "parallel.tp=4 parallel.sp=true"},
     {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2",
@@ -238,6 +243,10 @@ void TestSweep::agrees_data()
             << QList<Choices>{models, torch, encoders, frozenParts} << ofManySmall;
     }
     QTest::newRow("torchtitan, parts frozen") << QList<Choices>{models, torch, pipelines, frozenParts} << usual;
+    for (const char* profile : {"hf-sdpa", "torchtune", "litgpt"}) {
+        QTest::addRow("%s, in 8 bits", profile) << QList<Choices>{models, torch, eightBits} << usual;
+    }
+    QTest::newRow("torchtitan, in 8 bits") << QList<Choices>{models, torch, pipelines, eightBits} << usual;
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
         QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves} << ofManySmall;
     }
