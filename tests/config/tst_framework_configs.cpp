@@ -38,7 +38,7 @@ void TestFrameworkConfigs::corpus_data()
     row("torchtitan-toml__torchtitan__llama3_405b.toml", "torchtitan-toml",
         "model.layers=126, model.hidden=16384, batch.micro=2, batch.seq=8192, parallel.tp=8, parallel.pp=1, "
         "parallel.dp_shard=, parallel.sp=true, recompute.enabled=true, recompute.granularity=full, "
-        "implementation.compile=true, shard.fsdp=true");
+        "implementation.compile=true, shard.fsdp=true, precision.fp8=tensorwise, precision.fp8_params=true");
     row("torchtune-yaml__torchtune__8B_full.yaml", "torchtune",
         "model.layers=32, model.hidden=4096, batch.micro=2, batch.accum=1, batch.seq=, batch.packing=false, "
         "recompute.enabled=true, recompute.granularity=full, precision.recipe=bf16-pure, optimizer.in_backward=false");
@@ -221,6 +221,26 @@ void TestFrameworkConfigs::ownTexts_data()
         "recompute.granularity=full, precision.recipe=bf16-mixed");
     row("Trainer's YAML", "a.yaml", "per_device_train_batch_size: 2\ntorch_dtype: bfloat16\n", "hf-trainer",
         "batch.micro=2, batch.accum=1, precision.recipe=bf16-pure, recompute.enabled=false");
+    row("torchtitan's layers in 8 bits by row", "a.toml",
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\nconverters = [\"quantize.linear.float8\"]\n[training]\nseq_len = "
+        "8192\n"
+        "[parallelism]\ntensor_parallel_degree = 1\n[quantize.linear.float8]\nrecipe_name = \"rowwise\"\n",
+        "torchtitan-toml", "precision.fp8=rowwise, precision.fp8_params=false");
+    row("accelerate in 8 bits", "a.yaml",
+        "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nnum_processes: 8\nmixed_precision: fp8\n"
+        "fp8_config:\n  backend: AO\n  enable_fsdp_float8_all_gather: true\n",
+        "accelerate", "precision.fp8=tensorwise, precision.fp8_params=true, precision.autocast=true");
+    row("accelerate in 8 bits with Transformer Engine", "a.yaml",
+        "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 8\nmixed_precision: fp8\n"
+        "fp8_config:\n  backend: TE\n  fp8_format: HYBRID\n",
+        "accelerate", "precision.fp8=delayed, precision.fp8_params=false");
+    row("Axolotl in 8 bits", "a.yaml",
+        "base_model: x\ndatasets: []\nmicro_batch_size: 1\nsequence_len: 4096\nbf16: true\nfp8: true\n"
+        "fp8_enable_fsdp_float8_all_gather: true\nfsdp_version: 2\nfsdp_config:\n  offload_params: false\n",
+        "axolotl", "precision.fp8=tensorwise, precision.fp8_params=true, shard.fsdp_version=2");
+    row("LLaMA-Factory in 8 bits", "a.yaml",
+        "stage: sft\nfinetuning_type: full\ntemplate: x\nbf16: true\nfp8: true\nfp8_backend: te\n", "llama-factory",
+        "precision.fp8=delayed");
     row("LLaMA-Factory's switch", "a.yaml",
         "stage: sft\nfinetuning_type: lora\ntemplate: x\ndisable_gradient_checkpointing: true\n", "llama-factory",
         "recompute.enabled=false, lora.rank=8, batch.micro=8, frozen.vision=true");
