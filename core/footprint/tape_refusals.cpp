@@ -134,48 +134,99 @@ Result<void> checkDescribed(const TrainingPlan& plan)
     const bool trainsNothing = !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
     const Schedule schedule = plan.parallel.schedule.value;
     const OptimizerKind optimizer = optimizerOf(plan);
-    for (const auto& [has, what] :
-         {std::pair{hasOtherVision, "this projector"},
-          std::pair{tower.isPresent() && encoderStages(plan) > 0
-                        && (splitsBackward(schedule) || chunksPerStage(plan) > 1),
-                    "an encoder on stages of its own under this pipeline schedule"},
-          std::pair{tower.isPresent() && encoderStages(plan) > 1 && projectorOf(plan).deepstack > 0,
-                    "features of inner layers from several stages"},
-          std::pair{tower.isPresent() && encoderCopies(plan) > 1 && plan.parallel.pp.value > 1
-                        && layerCopies(schedule) > 1,
-                    "an encoder on every stage under this pipeline schedule"},
-          std::pair{trainsNothing, "a run that trains nothing"},
-          std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),
-                    "a frozen language model without an encoder"},
-          std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,
-                    "the Muon optimizer with offloaded state"},
-          std::pair{plan.parallel.vocabSplit.isKnown() && cannotSplitVocabulary(plan), "this split of the vocabulary"},
-          std::pair{plan.parallel.vocabTp.isKnown() && plan.parallel.vocabTp.value != plan.parallel.tp.value,
-                    "a vocabulary split over other ranks than the layers"},
-          std::pair{plan.recompute.offloadInputs.value, "inputs of recomputed layers in the host's memory"},
-          std::pair{plan.shard.offloadActivations.value && cannotOffload(plan), "these offloaded activations"},
-          std::pair{model.mtpLayers.value > 0 && profileOf(plan) == "megatron-local",
-                    "multi-token prediction in Megatron's own layers"},
-          std::pair{model.mtpLayers.value > 0
-                        && (tower.isPresent() || model.family.value == "bert" || model.family.value == "t5"),
-                    "multi-token prediction of this model"},
-          std::pair{classifierLabels(plan).has_value()
-                        && (model.mtpLayers.value > 0 || plan.parallel.vocabSplit.isKnown()
-                            || model.family.value == "bert" || model.family.value == "t5"),
-                    "a classifier on this model"},
-          std::pair{model.parallelBlock.value, "attention and MLP side by side"},
-          std::pair{(model.decoderLayers.isKnown() || model.family.value == "t5") && plan.parallel.pp.value > 1,
-                    "encoder-decoder models over several pipeline stages"},
-          std::pair{splitsBackward(plan.parallel.schedule.value) && plan.parallel.layout.isKnown(),
-                    "explicit layouts under this pipeline schedule"},
-          std::pair{plan.shard.fsdp.value && optimizer == OptimizerKind::Muon, "the Muon optimizer under FSDP"},
-          std::pair{plan.shard.fsdp.value && plan.precision.fp8Params.value, "8-bit parameters under FSDP"},
-          std::pair{plan.shard.fsdp.value && plan.lora.rank.value > 0 && plan.moe.experts.value > 0,
-                    "adapters on experts under FSDP"},
-          std::pair{plan.shard.fsdp.value && (model.family.value == "t5" || model.decoderLayers.isKnown()),
-                    "encoder-decoder models under FSDP"}}) {
+    const bool isTwoHalves = model.decoderLayers.isKnown() || model.family.value == "t5";
+    const bool isOther = isTwoHalves || model.family.value == "bert";
+    for (const auto& [has, sentence] : {
+             std::pair{hasOtherVision,
+                       HEADROOM_TR("core",
+                                   "Megatron's tapes describe projectors of linear layers, no resamplers and "
+                                   "perceivers: set projector.type to linear, mlp, patch_merger or pixel_shuffle")},
+             std::pair{tower.isPresent() && encoderStages(plan) > 0
+                           && (splitsBackward(schedule) || chunksPerStage(plan) > 1),
+                       HEADROOM_TR("core",
+                                   "an encoder on stages of its own is described with 1f1b and gpipe and one chunk a "
+                                   "stage: see parallel.encoder_pp, parallel.schedule and parallel.vpp")},
+             std::pair{tower.isPresent() && encoderStages(plan) > 1 && projectorOf(plan).deepstack > 0,
+                       HEADROOM_TR("core",
+                                   "features of inner layers come from one stage of the encoder: set "
+                                   "parallel.encoder_pp to 1")},
+             std::pair{tower.isPresent() && encoderCopies(plan) > 1 && plan.parallel.pp.value > 1
+                           && layerCopies(schedule) > 1,
+                       HEADROOM_TR("core",
+                                   "an encoder on every stage is not described under schedules that hold the layers "
+                                   "twice: set parallel.schedule to another, or leave parallel.encoder_placement out")},
+             std::pair{
+                 trainsNothing,
+                 HEADROOM_TR("core", "nothing is left to train: see frozen.llm, frozen.vision and frozen.projector")},
+             std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),
+                       HEADROOM_TR("core",
+                                   "a frozen language model has nothing to train without adapters or an encoder: see "
+                                   "frozen.llm and lora.rank")},
+             std::pair{optimizer == OptimizerKind::Muon && plan.shard.offloadOptimizer.value,
+                       HEADROOM_TR("core",
+                                   "Muon's state is described on the GPU: leave shard.offload_optimizer out, or set "
+                                   "optimizer.name to adam")},
+             std::pair{plan.parallel.vocabSplit.isKnown() && cannotSplitVocabulary(plan),
+                       HEADROOM_TR("core",
+                                   "a vocabulary over the stages is described for decoders on 1f1b pipelines, without "
+                                   "images, multi-token prediction, explicit layouts and deferred gradients of "
+                                   "weights: leave parallel.vocab_split out")},
+             std::pair{plan.parallel.vocabTp.isKnown() && plan.parallel.vocabTp.value != plan.parallel.tp.value,
+                       HEADROOM_TR("core",
+                                   "Megatron splits the vocabulary over the ranks of tensor parallelism: leave "
+                                   "parallel.vocab_tp out")},
+             std::pair{plan.recompute.offloadInputs.value,
+                       HEADROOM_TR("core",
+                                   "Megatron keeps the inputs of recomputed layers on the GPU: leave "
+                                   "recompute.offload_inputs out")},
+             std::pair{plan.shard.offloadActivations.value && cannotOffload(plan),
+                       HEADROOM_TR("core",
+                                   "Megatron offloads activations of decoders whose layers are not recomputed and "
+                                   "whose backward is one pass: leave shard.offload_activations out, or see "
+                                   "recompute.granularity and parallel.schedule")},
+             std::pair{model.mtpLayers.value > 0 && profileOf(plan) == "megatron-local",
+                       HEADROOM_TR("core",
+                                   "multi-token prediction is described for Transformer Engine's layers: set "
+                                   "implementation.profile to megatron-te")},
+             std::pair{model.mtpLayers.value > 0 && (tower.isPresent() || isOther),
+                       HEADROOM_TR("core",
+                                   "multi-token prediction is described for decoders without images: set "
+                                   "model.mtp_layers to 0")},
+             std::pair{classifierLabels(plan).has_value()
+                           && (model.mtpLayers.value > 0 || plan.parallel.vocabSplit.isKnown() || isOther),
+                       HEADROOM_TR("core",
+                                   "a classifier is described on decoders without multi-token prediction and a split "
+                                   "vocabulary: see objective.type, model.mtp_layers and parallel.vocab_split")},
+             std::pair{model.parallelBlock.value,
+                       HEADROOM_TR("core",
+                                   "Megatron runs the MLP behind attention, not beside it: leave model.parallel_block "
+                                   "out")},
+             std::pair{isTwoHalves && plan.parallel.pp.value > 1,
+                       HEADROOM_TR("core",
+                                   "encoder-decoder models are described on one pipeline stage: set parallel.pp to 1")},
+             std::pair{splitsBackward(schedule) && plan.parallel.layout.isKnown(),
+                       HEADROOM_TR("core",
+                                   "explicit layouts are described where the backward is one pass: leave "
+                                   "parallel.layout out, or set parallel.schedule to 1f1b or interleaved")},
+             std::pair{plan.shard.fsdp.value && optimizer == OptimizerKind::Muon,
+                       HEADROOM_TR("core",
+                                   "Muon is not described under Megatron's FSDP: set optimizer.name to adam, or "
+                                   "shard.dist_opt in place of shard.fsdp")},
+             std::pair{plan.shard.fsdp.value && plan.precision.fp8Params.value,
+                       HEADROOM_TR("core",
+                                   "weights in 8 bits are not described under Megatron's FSDP: leave "
+                                   "precision.fp8_params out, or set shard.dist_opt in place of shard.fsdp")},
+             std::pair{plan.shard.fsdp.value && plan.lora.rank.value > 0 && plan.moe.experts.value > 0,
+                       HEADROOM_TR("core",
+                                   "adapters on experts are not described under Megatron's FSDP: set shard.dist_opt in "
+                                   "place of shard.fsdp")},
+             std::pair{plan.shard.fsdp.value && isTwoHalves,
+                       HEADROOM_TR("core",
+                                   "encoder-decoder models are not described under Megatron's FSDP: set "
+                                   "shard.dist_opt in place of shard.fsdp")},
+         }) {
         if (has) {
-            return notDescribed(what);
+            return failure(Text{sentence});
         }
     }
     return {};

@@ -194,22 +194,45 @@ Tensor TorchModules::normalisedKeys(Tensor convolved)
 
 const char* undescribedHybrid(const TrainingPlan& plan, const TorchHabits& habits)
 {
-    const bool isGated = plan.model.attnGate.value;
     if (!isHybrid(plan)) {
-        return isGated ? "gated attention outside hybrids" : nullptr;
+        return plan.model.attnGate.value ? HEADROOM_TR(
+                   "core", "the profile %1 describes gated attention in hybrids alone: leave model.attn_gate out")
+                                         : nullptr;
     }
     const bool isPartial = plan.recompute.granularity.value == Granularity::Selective
         && (plan.recompute.enabled.value || !plan.recompute.enabled.isStated());
     const bool namesModules = isPartial && !plan.recompute.numLayers.isKnown() && !recomputedShare(plan.recompute);
     for (const auto& [has, what] : {
-             std::pair{plan.parallel.tp.value > 1, "hybrid layers over tensor-parallel ranks"},
-             std::pair{plan.parallel.cp.value > 1, "hybrid layers over context-parallel ranks"},
-             std::pair{namesModules, "selective recomputation of hybrid layers"},
-             std::pair{habits.packsQkv, "hybrid layers"},
-             std::pair{plan.model.parallelBlock.value, "hybrid layers side by side"},
-             std::pair{plan.mla.kvLoraRank.value > 0, "latent attention in hybrids"},
-             std::pair{plan.model.layerNorm.value, "hybrid layers with layer norms"},
-             std::pair{freezesParts(plan), "hybrid layers of which parts are frozen"},
+             std::pair{plan.parallel.tp.value > 1,
+                       HEADROOM_TR("core",
+                                   "the hybrid layers of %1 are whole on every rank: set parallel.tp to 1, or "
+                                   "implementation.profile to megatron-te")},
+             std::pair{plan.parallel.cp.value > 1,
+                       HEADROOM_TR("core",
+                                   "the hybrid layers of %1 have whole sequences: set parallel.cp to 1, or "
+                                   "implementation.profile to megatron-te")},
+             std::pair{namesModules,
+                       HEADROOM_TR("core",
+                                   "%1 recomputes hybrid layers as a whole: give recompute.num_layers or "
+                                   "recompute.fraction, or set recompute.granularity to full")},
+             std::pair{habits.packsQkv,
+                       HEADROOM_TR("core",
+                                   "%1 has no hybrid layers: set implementation.profile to hf-sdpa, torchtitan or "
+                                   "megatron-te")},
+             std::pair{plan.model.parallelBlock.value,
+                       HEADROOM_TR("core",
+                                   "the halves of hybrid layers of %1 follow one another: leave model.parallel_block "
+                                   "out")},
+             std::pair{plan.mla.kvLoraRank.value > 0,
+                       HEADROOM_TR("core",
+                                   "the profile %1 does not describe latent attention in hybrids: leave "
+                                   "mla.kv_lora_rank out")},
+             std::pair{plan.model.layerNorm.value,
+                       HEADROOM_TR("core", "the hybrid layers of %1 have RMS norms: leave model.layer_norm out")},
+             std::pair{freezesParts(plan),
+                       HEADROOM_TR("core",
+                                   "the profile %1 freezes the layers of hybrids together (frozen.llm), not by name, "
+                                   "layer or share")},
          }) {
         if (has) {
             return what;
@@ -236,12 +259,12 @@ TorchWeights layerWeights(const TorchShape& shape, std::int64_t layer)
 static void setNeighbours(const TorchShape& shape, LayerKind kind, ModuleGraph::Options& options)
 {
     const std::vector<LayerKind>& kinds = shape.model.kinds;
-    const auto bufferOf = [&shape](LayerKind other) {
+    const auto neighbourOf = [&shape](LayerKind other) {
         ModuleGraph::Options neighbour;
         setTorchGathered(shape, kindWeights(shape, other), neighbour);
-        return neighbour.gatherBuffer;
+        return neighbour;
     };
-    if (options.gatherBuffer == 0) {
+    if (options.precedingBuffer == 0) {
         return;
     }
     std::vector<LayerKind> behind, inFront;
@@ -258,10 +281,10 @@ static void setNeighbours(const TorchShape& shape, LayerKind kind, ModuleGraph::
     }
     options.followingBuffer = options.precedingBuffer = 0;
     for (const LayerKind other : behind) {
-        options.followingBuffer = std::max(options.followingBuffer, bufferOf(other));
+        options.followingBuffer = std::max(options.followingBuffer, neighbourOf(other).followingBuffer);
     }
     for (const LayerKind other : inFront) {
-        options.precedingBuffer = std::max(options.precedingBuffer, bufferOf(other));
+        options.precedingBuffer = std::max(options.precedingBuffer, neighbourOf(other).precedingBuffer);
     }
 }
 

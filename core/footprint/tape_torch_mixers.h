@@ -6,7 +6,7 @@
 
 namespace headroom {
 
-/// What of a hybrid, or of gated attention, these tapes do not describe; null: they describe it.
+/// Why these tapes do not describe a hybrid or gated attention, a sentence with the profile for %1; null: they do.
 [[nodiscard]] const char* undescribedHybrid(const TrainingPlan& plan, const TorchHabits& habits);
 /// Every tensor of its mixers stays far below 2^63 bytes.
 [[nodiscard]] bool areMixersComputable(const TorchShape& shape);

@@ -56,8 +56,7 @@ Result<void> checkModel(const TrainingPlan& plan, const TorchHabits& habits)
     const bool hasDecoder = model.decoderLayers.isKnown() || model.family.value == "t5";
     const Projector projector = projectorOf(plan);
     if (const char* what = undescribedHybrid(plan, habits); what != nullptr) {
-        return failure(
-            Text{HEADROOM_TR("core", "the profile %1 does not describe %2"), {std::string(habits.profile), what}});
+        return failure(Text{what, {std::string(habits.profile)}});
     }
     for (const auto& [has, sentence] : {
              std::pair{model.family.value == "bert",

@@ -325,8 +325,8 @@ void HybridTest::torchKeeps()
 /// The collective of the layer behind, and in backward of the one in front: a buffer with this rank's quarter.
 void HybridTest::torchGathersNeighbours()
 {
-    const ModelProgram program
-        = programOf(transformers(mambaHybrid("M-M-", "4"), {{"shard.fsdp", "true"}, {"parallel.dp", "4"}}));
+    const ModelProgram program = programOf(transformers(
+        mambaHybrid("M-M-", "4"), {{"shard.fsdp", "true"}, {"shard.fsdp_version", "2"}, {"parallel.dp", "4"}}));
     const qint64 scan = 1024 * 6176 + 4096 * 5 + 3 * 32 + 2048 + 2048 * 1024 + 1024, mlp = 2 * 1024 * 4096 + 1024;
     const auto buffer = [](qint64 elements) { return (2 * elements / 4 * 5 + 511) / 512 * 512; };
     const auto asked = [](const std::vector<Tape::Event>& events) {
@@ -448,9 +448,9 @@ void HybridTest::refusals_data()
     QTest::newRow("transformers") << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "hf-sdpa"}}) << "";
     QTest::newRow("transformers, over ranks")
         << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "hf-sdpa"}, {"parallel.tp", "2"}})
-        << "hybrid layers over tensor-parallel ranks";
+        << "the hybrid layers of hf-sdpa are whole on every rank: set parallel.tp to 1";
     QTest::newRow("one product for q, k and v")
-        << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "litgpt"}}) << "hybrid layers";
+        << megatron(mambaHybrid("M", "1"), {{"implementation.profile", "litgpt"}}) << "litgpt has no hybrid layers";
     QTest::newRow("adapters behind the first layer")
         << megatron(mambaHybrid("M-M*", "4", {{"lora.rank", "8"}, {"lora.targets", "linear_fc1"}})) << "";
     QTest::newRow("adapters behind several layers")

@@ -131,7 +131,8 @@ void TestVocabularySplit::refuses()
     Footprint footprint;
     QVERIFY(estimateInstantly(planOf(gpt + settings), {}, footprint));
     QVERIFY(footprint.notExact.has_value());
-    QCOMPARE(footprint.notExact->english(), std::string("the tapes do not describe this split of the vocabulary"));
+    const std::string sentence = footprint.notExact->english();
+    QVERIFY2(sentence.find("leave parallel.vocab_split out") != std::string::npos, sentence.c_str());
 }
 
 QTEST_APPLESS_MAIN(TestVocabularySplit)
