@@ -26,6 +26,7 @@ struct GradientRule
     std::int64_t reduced = 4; ///< of the reduction's input
     std::int64_t shard = 4; ///< of what this rank keeps
     std::int64_t shards = 1;
+    bool isFlat = false; ///< Reduce: they are joined to one tensor first (the first FSDP)
 };
 
 /// An operation of a module as autograd sees it.

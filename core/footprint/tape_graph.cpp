@@ -93,8 +93,14 @@ Tape::Slot ModuleGraph::gatherBuffer(const Options& options, TapeWriter& writer)
 /// The first FSDP's are written on the stream that gathers (torch/distributed/fsdp/_runtime_utils.py, _unshard).
 Tape::Slot ModuleGraph::gathered(const Options& options, TapeWriter& writer)
 {
-    return options.gathersInPlace ? writer.allocateOn(gatherStream, GatheredParameters, options.gathered)
-                                  : writer.allocate(GatheredParameters, options.gathered);
+    if (!options.gathersInPlace) {
+        return writer.allocate(GatheredParameters, options.gathered);
+    }
+    const Tape::Slot copy
+        = options.shardCopy > 0 ? writer.allocateOn(gatherStream, GatheredParameters, options.shardCopy) : Tape::none;
+    const Tape::Slot weights = writer.allocateOn(gatherStream, GatheredParameters, options.gathered);
+    writer.free(copy);
+    return weights;
 }
 
 Tape::Slot ModuleGraph::gather(const Options& options, TapeWriter& writer)
@@ -153,12 +159,15 @@ void ModuleGraph::write(const Options& options, TapeWriter& writer)
             : Tape::none;
     } else if (!options.keepsGathered) {
         weights = gather(options, writer);
+        next = options.prefetches && options.gathersInPlace && options.precedingBuffer > 0
+            ? writer.allocateOn(gatherStream, GatheredParameters, options.precedingBuffer)
+            : Tape::none;
     }
     if (m_isSelective) {
         runForward(options, writer, true);
     }
-    runBackward(options, writer);
-    writer.free(next, weights);
+    runBackward(options, weights, writer);
+    writer.free(next);
 }
 
 /// Rebuilding makes again what a selective checkpoint did not store.

@@ -65,6 +65,7 @@ public:
             = 0; ///< what the collective reads and writes, on a stream of its own, before it is copied out
         std::int64_t followingBuffer = 0, precedingBuffer = 0; ///< the same of the modules behind and in front
         bool gathersInPlace = false; ///< what the collective writes is what the module reads
+        std::int64_t shardCopy = 0; ///< what the collective reads then, where the shard has another type
         bool prefetches = false; ///< the module before it is gathered while this one's backward runs
         bool keepsGathered = false; ///< from the forward until the end of the backward
         bool leavesGradient = false; ///< the first unsharded weight gradient stays for a later module's reduction
@@ -114,7 +115,8 @@ private:
     static Tape::Slot gathered(const Options& options, TapeWriter& writer);
     static Tape::Slot gatherBuffer(const Options& options, TapeWriter& writer);
     void runForward(const Options& options, TapeWriter& writer, bool isRebuilding);
-    void runBackward(const Options& options, TapeWriter& writer);
+    void runBackward(const Options& options, Tape::Slot weights, TapeWriter& writer);
+    void reduce(const Options& options, Tape::Slot weights, TapeWriter& writer);
     void release(Tensor tensor, TapeWriter& writer);
     void leave(Tape::Slot slot, const Options& options, TapeWriter& writer);
     void bringBack(const Operation& operation, TapeWriter& writer);

@@ -133,7 +133,44 @@ void ModuleGraph::weightGradient(const Options& options, const Operation& operat
     }
 }
 
-void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
+/// Of the module together. The first FSDP's gradients are those of views of one flat tensor, which are joined when the
+/// last one is there (tools/autograd, split_with_sizes_backward); then the gathered weights go, and the reduction reads
+/// a copy where it has another type (torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook).
+void ModuleGraph::reduce(const Options& options, Tape::Slot weights, TapeWriter& writer)
+{
+    const GradientRule& rule = options.gradients;
+    if (options.foundGradient > 0) {
+        writer.declare(Tape::carried, WeightGradient, options.foundGradient * rule.element);
+        m_unsharded.push_back(Tape::carried);
+        m_unshardedElements += options.foundGradient;
+        m_ownElements += options.foundGradient / rule.shards;
+    }
+    if (rule.kind != GradientRule::Kind::Reduce || m_unshardedElements == 0) {
+        writer.free(weights);
+        return;
+    }
+    Tape::Slot flat = Tape::none, reduced = Tape::none;
+    if (rule.isFlat) {
+        flat = writer.allocate(WeightGradient, m_unshardedElements * rule.element);
+        writer.freeAll(m_unsharded);
+        writer.free(weights);
+    }
+    if (!rule.isFlat || rule.reduced != rule.element) {
+        reduced = writer.allocate(ReduceBuffer, m_unshardedElements * rule.reduced);
+    }
+    if (!rule.isFlat) {
+        writer.freeAll(m_unsharded);
+    }
+    if (rule.shard > 0) { // results of the reduction belong to the stream that reduces
+        writer.accumulate(Gradients, m_ownElements * rule.shard, -1, reduceStream);
+    }
+    writer.free(reduced, flat);
+    if (!rule.isFlat) {
+        writer.free(weights);
+    }
+}
+
+void ModuleGraph::runBackward(const Options& options, Tape::Slot weights, TapeWriter& writer)
 {
     m_isInputGradientFree = !options.hasOutput;
     m_gradients.push_back({options.hasOutput ? Tape::Slot{Tape::gradient} : Tape::none, 1});
@@ -193,19 +230,7 @@ void ModuleGraph::runBackward(const Options& options, TapeWriter& writer)
             writer.free(m_tensors[tensor].slot);
         }
     }
-    if (options.foundGradient > 0) {
-        writer.declare(Tape::carried, WeightGradient, options.foundGradient * options.gradients.element);
-        m_unsharded.push_back(Tape::carried);
-        m_unshardedElements += options.foundGradient;
-        m_ownElements += options.foundGradient / options.gradients.shards;
-    }
-    if (options.gradients.kind == GradientRule::Kind::Reduce && m_unshardedElements > 0) {
-        const Tape::Slot reduced = writer.allocate(ReduceBuffer, m_unshardedElements * options.gradients.reduced);
-        writer.freeAll(m_unsharded);
-        // Results of the reduction belong to the stream that reduces.
-        writer.accumulate(Gradients, m_ownElements * options.gradients.shard, -1, reduceStream);
-        writer.free(reduced);
-    }
+    reduce(options, weights, writer);
     if (m_tensors[0].slot == Tape::input && bytesOf(0) > 0) {
         writer.free(Tape::input);
     }

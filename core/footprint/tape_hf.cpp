@@ -13,6 +13,8 @@ namespace headroom {
 
 const TorchHabits hfEagerHabits{.profile = "hf-eager",
                                 .hasExplicitScores = true,
+                                .hasFirstFsdp = true,
+                                .accumulatesWhole = true,
                                 .hasOwnAdafactor = true,
                                 .splitsTensors = true,
                                 .holdsTableWhole = true,
@@ -21,6 +23,8 @@ const TorchHabits hfEagerHabits{.profile = "hf-eager",
                                 .hasEngineLayers = true};
 
 const TorchHabits hfSdpaHabits{.profile = "hf-sdpa",
+                               .hasFirstFsdp = true,
+                               .accumulatesWhole = true,
                                .hasOwnAdafactor = true,
                                .splitsTensors = true,
                                .holdsTableWhole = true,
@@ -31,6 +35,8 @@ const TorchHabits hfSdpaHabits{.profile = "hf-sdpa",
 /// flash-attn reads grouped keys and values as they are.
 const TorchHabits hfFlashHabits{.profile = "hf-flash",
                                 .repeatsKv = false,
+                                .hasFirstFsdp = true,
+                                .accumulatesWhole = true,
                                 .hasOwnAdafactor = true,
                                 .splitsTensors = true,
                                 .holdsTableWhole = true,

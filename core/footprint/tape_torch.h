@@ -51,6 +51,8 @@ struct TorchShape
     bool hasExplicitScores = false, rotates = true;
     bool trainsImages = false; ///< gradients reach the features of images
     bool reshards = true; ///< gathered weights are dropped after the forward
+    bool isFirstFsdp = false; ///< a unit's weights are views of one flat tensor
+    bool accumulatesWhole = false; ///< of several micro-batches whole gradients stay until the last one's are reduced
     bool returnsLogits = false; ///< in fp32, beside the log-probabilities taken of them, until the loss is there
     ReferenceModel reference = ReferenceModel::None; ///< whose forward follows the trained model's
     LossPath loss = LossPath::Upcast;
@@ -137,6 +139,8 @@ struct TorchShape
         return adapters.rank > 0 && (adapters.targets & target) != 0;
     }
 };
+/// Whether FSDP is PyTorch's first, by its stated version or as the framework has it.
+[[nodiscard]] bool usesFirstFsdp(const TrainingPlan& plan, const TorchHabits& habits);
 /// Fails with what is missing or what these tapes do not describe.
 [[nodiscard]] Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habits);
 

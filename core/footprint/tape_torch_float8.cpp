@@ -2,6 +2,7 @@
 #include "footprint/tape_torch_float8.h"
 
 #include "footprint/tape_shape.h"
+#include "footprint/tape_torch.h"
 #include "plan/precision.h"
 
 #include <algorithm>
@@ -50,10 +51,12 @@ Result<void> check(const TrainingPlan& plan, const TorchHabits& habits, TorchFlo
                                    "%1 computes with quantised weights in 16 bits: leave precision.fp8 or the "
                                    "quantised precision.params out")},
              std::pair{plan.precision.fp8Params.value
-                           && (!plan.shard.fsdp.value || recipe != "tensorwise" || kind != TorchFloat8::Kind::Casts),
+                           && (!plan.shard.fsdp.value || usesFirstFsdp(plan, habits) || recipe != "tensorwise"
+                               || kind != TorchFloat8::Kind::Casts),
                        HEADROOM_TR("core",
-                                   "%1 keeps weights in 16 or 32 bits and gathers them in 8 under FSDP with "
-                                   "precision.fp8 set to tensorwise: leave precision.fp8_params out")},
+                                   "%1 keeps weights in 16 or 32 bits and gathers them in 8 under the second FSDP "
+                                   "(shard.fsdp_version 2) with precision.fp8 set to tensorwise: leave "
+                                   "precision.fp8_params out")},
          }) {
         if (has) {
             return failure(Text{sentence, {std::string(habits.profile)}});
@@ -109,32 +112,44 @@ void TorchFloat8::describe(const Product& product, ModuleOperation& operation) c
     operation.backwardWork += layouts * scaled(product.rows * product.out, element);
 }
 
-/// torchao float8_linear.py, matmul_with_hp_or_float8_args, whose variables live until it returns; its operands are
-/// brought into the layout that the product wants (float8_ops.py, preprocess_addmm). Without the compiler a cast is an
-/// fp32 tensor, and one more times its scale or clamped (float8_tensor.py, _ToFloat8ConstrFunc), and the gradient of a
-/// frozen weight is made all the same.
+/// torchao float8_linear.py, matmul_with_hp_or_float8_args. The compiler drops what was read and casts into the layout
+/// that the product wants, one kernel each.
 void TorchFloat8::describeCasts(const Product& product, ModuleOperation& operation) const
+{
+    const std::int64_t input = scaled(product.rows * product.in, element);
+    const std::int64_t gradient = scaled(product.rows * product.out, element);
+    const std::int64_t weight = scaled(product.in * product.out, weightElement);
+    if (!isFused) {
+        return describeEagerCasts(product, operation);
+    }
+    operation.forwardWork = input + (gathers ? 0 : weight);
+    operation.saves[0] = product.isTrained;
+    const bool castsInput = product.isTrained && !hasExactWeightGradients;
+    operation.backwardWork += gradient + std::max(weight, castsInput ? input : 0);
+}
+
+/// Without the compiler all variables live until the function returns, and operands are copied into the layout that the
+/// product wants (float8_ops.py, preprocess_addmm). A cast is an fp32 tensor, and one more times its scale or clamped
+/// (float8_tensor.py, _ToFloat8ConstrFunc). The gradient of a frozen weight is made all the same.
+void TorchFloat8::describeEagerCasts(const Product& product, ModuleOperation& operation) const
 {
     constexpr std::int64_t wide = 8;
     const std::int64_t inputs = product.rows * product.in, gradients = product.rows * product.out;
-    const std::int64_t weights = gathers ? 0 : product.in * product.out;
+    const std::int64_t weights = product.in * product.out;
     const std::int64_t input = scaled(inputs, element), gradient = scaled(gradients, element);
-    const std::int64_t weight = scaled(weights, weightElement);
-    const auto casting = [this](std::int64_t elements) { return isFused ? 0 : wide * elements; };
-    const std::int64_t early = std::max(casting(inputs) + input, input + casting(weights) + weight);
+    const std::int64_t turned = scaled(weights, weightElement), weight = gathers ? 0 : turned;
+    const std::int64_t castWeight = gathers ? 0 : wide * weights + weight;
+    const std::int64_t early = std::max(wide * inputs + input, input + castWeight);
     operation.forwardWork = std::max(input + weight, early - operation.bytes);
 
-    const bool hasWeightGradient = product.isTrained || !isFused;
-    operation.saves[0] = hasWeightGradient;
-    const std::int64_t turnedWeight = scaled(product.in * product.out, weightElement);
-    const std::int64_t again = scalesRows ? gradient : 0;
-    const std::int64_t second = hasWeightGradient && !hasExactWeightGradients
-        ? again + std::max(gradient + 2 * input, casting(inputs) + input)
-        : 0;
-    const std::int64_t unwanted = product.isTrained || isFused ? 0 : product.in * product.out * product.element;
-    const std::int64_t first = std::max(casting(gradients) + gradient, gradient + casting(weights) + weight);
+    operation.saves[0] = true;
+    const std::int64_t second = hasExactWeightGradients
+        ? 0
+        : (scalesRows ? gradient : 0) + std::max(gradient + 2 * input, wide * inputs + input);
+    const std::int64_t unwanted = product.isTrained ? 0 : weights * product.element;
+    const std::int64_t first = std::max(wide * gradients + gradient, gradient + castWeight);
     operation.backwardWork
-        += std::max(gradient + weight + std::max(turnedWeight, second) + unwanted, first - inputs * product.element);
+        += std::max(gradient + weight + std::max(turned, second) + unwanted, first - inputs * product.element);
 }
 
 } // namespace headroom

@@ -23,7 +23,7 @@ struct TorchFloat8
     bool scalesRows = false; ///< a gradient is cast once for each of its two products
     bool hasExactWeightGradients = false; ///< those are products in 16 bits (rowwise_with_gw_hp)
     bool gathers = false; ///< FSDP's ranks send a byte an element, which is what the layer reads
-    bool isFused = false; ///< the compiler casts without an fp32 tensor between
+    bool isFused = false; ///< by the compiler: a cast is one kernel, without fp32 tensors between
     std::int64_t layouts
         = 2; ///< of what Transformer Engine quantises: by row and, where its products want it, transposed
     double element = 1, weightElement = 1; ///< bytes with the scales
@@ -46,6 +46,7 @@ struct TorchFloat8
 
 private:
     void describeCasts(const Product& product, ModuleOperation& operation) const;
+    void describeEagerCasts(const Product& product, ModuleOperation& operation) const;
 };
 
 /// Fails where the framework has no such layers, or not these.

@@ -38,7 +38,10 @@ struct TorchHabits
     int unpackedCopies = 1; ///< 4-bit weights become so many 16-bit tensors, one after the other
     bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
     bool keepsLastBlockGathered = false;
-    bool gathersInPlace = false; ///< the first FSDP: weights are gathered into the tensor that is used
+    bool hasFirstFsdp = false; ///< the first FSDP unless told otherwise, else the second
+    bool gathersAhead
+        = true; ///< it gathers the block in front while one's backward runs (BackwardPrefetch.BACKWARD_PRE)
+    bool accumulatesWhole = false; ///< FSDP reduces the gradients of a step's last micro-batch only (no_sync)
     bool reshardsInPipelines = false; ///< a pipeline's stage gathers again for every pass
     bool gathersTablesAlone = false; ///< embedding and output layer are groups of FSDP, unless they are tied
     LossPath loss = LossPath::Upcast;

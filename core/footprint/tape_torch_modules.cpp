@@ -40,7 +40,8 @@ GradientRule torchGradients(const TorchShape& c)
         rule.kind = c.stages > 1 ? GradientRule::Kind::Whole : GradientRule::Kind::Reduce;
         rule.element = c.compute;
         rule.reduced = c.reduced;
-        rule.shard = static_cast<std::int64_t>(c.weight);
+        rule.shard = c.accumulatesWhole ? 0 : static_cast<std::int64_t>(c.weight); // of the last micro-batch alone
+        rule.isFlat = c.isFirstFsdp;
         break;
     case TorchSharding::Zero2:
     case TorchSharding::Zero3:
@@ -97,14 +98,30 @@ void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, Modul
     fillTorchParameters(weights, piece);
 }
 
+/// This rank's, of what is gathered.
+static std::int64_t ownShare(const TorchShape& c, const TorchWeights& weights)
+{
+    double bytes = 0;
+    for (const TorchWeights::Tensor& tensor : weights.tensors) {
+        const bool isTable = tensor.kind == TorchWeights::Kind::Table;
+        bytes += gatheredBytes(c, tensor) / static_cast<double>(isTable ? c.tableShards() : c.shards);
+    }
+    return std::llround(bytes);
+}
+
 void setTorchGathered(const TorchShape& c, const TorchWeights& weights, ModuleGraph::Options& options)
 {
     options.gathered = torchGathered(c, weights);
-    options.gathersInPlace = c.habits.gathersInPlace;
-    options.gatherBuffer = c.sharding == TorchSharding::Fsdp && c.shards > 1 && !c.habits.gathersInPlace
+    // The first FSDP's collective writes the flat tensor whose views the module reads (torch/distributed/fsdp/
+    // _flat_param.py, _all_gather_flat_param), from a copy of the shard in the type of the computation.
+    options.gathersInPlace = c.isFirstFsdp;
+    options.shardCopy
+        = c.isFirstFsdp && c.weight > static_cast<double>(c.compute) && options.gathered > 0 ? ownShare(c, weights) : 0;
+    options.gatherBuffer = c.sharding == TorchSharding::Fsdp && c.shards > 1 && !c.isFirstFsdp
         ? options.gathered + options.gathered / c.shards
         : 0;
-    options.followingBuffer = options.precedingBuffer = options.gatherBuffer; // of blocks like this one
+    options.followingBuffer = options.gatherBuffer; // of blocks like this one
+    options.precedingBuffer = !c.isFirstFsdp ? options.gatherBuffer : c.habits.gathersAhead ? options.gathered : 0;
 }
 
 ModuleGraph::Options torchBlockOptions(const TorchShape& shape, const TorchWeights& weights)

@@ -20,16 +20,19 @@ const TorchHabits primeRlHabits{.profile = "prime-rl",
 /// finetune/lora.py: q, k and v from one product, the norm written out in fp32 (rmsnorm.py), logits in chunks of 128
 /// tokens, everything in 16 bits except what Fabric hands out: its half precision converts the model's output to the
 /// default type (lightning/fabric/plugins/precision/half.py, convert_output); its precision transformer-engine replaces
-/// linear layers. 4-bit products kept their inputs. Fabric packs every linear layer and makes fp16 of the weights first,
-/// so that they are unpacked to fp16 and then converted (plugins/precision/bitsandbytes.py, _Linear4bit.quantize);
-/// bnb.nf4 leaves their constants in fp32, bnb.nf4-dq is not told apart. Only pretraining ties tables, where it is told
-/// to (pretrain.py, tie_weights).
+/// linear layers; FSDP is PyTorch's first (strategies/fsdp.py), whose no_sync its loops take between steps. 4-bit
+/// products kept their inputs. Fabric packs every linear layer and makes fp16 of the weights first, so that they are
+/// unpacked to fp16 and then converted (plugins/precision/bitsandbytes.py, _Linear4bit.quantize); bnb.nf4 leaves their
+/// constants in fp32, bnb.nf4-dq is not told apart. Only pretraining ties tables, where it is told to (pretrain.py,
+/// tie_weights).
 const TorchHabits litGptHabits{.profile = "litgpt",
                                .repeatsKv = false,
                                .savesQuantisedInputs = true,
                                .quantisesHead = true,
                                .hasPlainConstants = true,
                                .unpackedCopies = 2,
+                               .hasFirstFsdp = true,
+                               .accumulatesWhole = true,
                                .loss = LossPath::ChunkedLogits,
                                .chunkedLoss = LossPath::ChunkedLogits,
                                .returnsFp32Logits = true,
@@ -39,11 +42,10 @@ const TorchHabits litGptHabits{.profile = "litgpt",
                                .hasEngineLayers = true};
 
 /// solver/optimizer/hybrid_zero_optim.py: one flat fp32 tensor a group, stepped by PyTorch's AdamW without fusion;
-/// solver/optimizer/utils.py, compute_norm: a list of every gradient's float(). FSDP is PyTorch's first
-/// (torch/distributed/fsdp/flat_param.py, _all_gather_flat_param).
+/// solver/optimizer/utils.py, compute_norm: a list of every gradient's float(). FSDP is PyTorch's first.
 const TorchHabits internEvoHabits{.profile = "internevo",
                                   .repeatsKv = false,
-                                  .gathersInPlace = true,
+                                  .hasFirstFsdp = true,
                                   .step = StepImplementation::Flat,
                                   .clipsInFp32 = true,
                                   .supportsTensorParallel = true};
@@ -55,7 +57,8 @@ const TorchHabits galvatronHabits{.profile = "galvatron",
                                   .hasPythonNorm = false,
                                   .hasFusedGate = true,
                                   .repeatsKv = false,
-                                  .gathersInPlace = true,
+                                  .hasFirstFsdp = true,
+                                  .gathersAhead = false,
                                   .reshardsInPipelines = true,
                                   .gathersTablesAlone = true,
                                   .loss = LossPath::Sixteen,

@@ -9,6 +9,7 @@
 #include "plan/validity.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -124,7 +125,32 @@ private:
             }
             m_pipeline.end(chunk, std::span(parts).subspan(firstPart), i < own);
         }
+        if (m_shape.accumulatesWhole) {
+            addWholeGradients(stage.chunks.front(), parts);
+        }
         stage.tensors = torchState(m_shape, parts);
+    }
+
+    /// They are there when the first micro-batch's backward is done, unreduced: the first FSDP's in the type of the
+    /// computation, the second's in that of the reduction (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
+    /// to_accumulated_grad_if_needed). The last micro-batch's reductions take them, before the step.
+    void addWholeGradients(Chunk& chunk, const std::vector<TorchPart>& parts)
+    {
+        constexpr std::uint64_t wholeKey = 0x77686f6c65; // apart from the other profiles' keys
+        double elements = 0;
+        for (const TorchPart& part : parts) {
+            for (const TorchWeights::Tensor& tensor : part.weights.tensors) {
+                const bool isTrained = part.trains(tensor) || tensor.kind == TorchWeights::Kind::Adapter;
+                elements += isTrained ? static_cast<double>(tensor.elements()) * static_cast<double>(part.count) : 0;
+            }
+        }
+        const std::int64_t element = m_shape.isFirstFsdp ? m_shape.compute : m_shape.reduced;
+        chunk.runs.insert(chunk.runs.begin(), {static_cast<std::uint16_t>(m_program.pieces.size()), 1, 0});
+        Piece& piece = m_program.pieces.emplace_back();
+        TapeWriter writer(piece.tape, m_program.persistents);
+        writer.beginBackward(Tape::input);
+        writer.ensureForStep(wholeKey, TensorKind::Gradients, std::llround(elements) * element);
+        piece.parameters.clear();
     }
 
     void fillChunk(const TorchChunkLayers& layers, Chunk& chunk, std::vector<TorchPart>& parts)

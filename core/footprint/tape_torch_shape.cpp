@@ -99,6 +99,16 @@ LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
     return plan.implementation.compiledLoss.valueOr(false) ? LossPath::Compiled : habits.loss;
 }
 
+/// Frameworks with loops of their own around the same models reduce every micro-batch's gradients (OLMo olmo/train.py,
+/// verl workers/actor/dp_actor.py).
+bool accumulatesWhole(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const std::string& framework = plan.framework.value;
+    const bool hasOwnLoop = framework == "olmo" || framework == "verl" || framework == "llm-foundry"
+        || framework == "llama-factory-v1" || framework.starts_with("xtuner");
+    return habits.accumulatesWhole && !hasOwnLoop && microBatchesPerStep(plan) > 1 && plan.parallel.pp.value < 2;
+}
+
 TorchSharding shardingKind(const TrainingPlan& plan)
 {
     if (plan.shard.fsdp.value) {
@@ -236,6 +246,12 @@ std::int64_t TorchShape::recomputedOf(std::int64_t layers) const
     return checkpoints ? std::min(asked, layers) : 0;
 }
 
+bool usesFirstFsdp(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const Count& version = plan.shard.fsdpVersion;
+    return plan.shard.fsdp.value && (version.isKnown() ? version.value < 2 : habits.hasFirstFsdp);
+}
+
 const TorchHabits* torchHabits(std::string_view profile)
 {
     for (const TorchHabits* habits :
@@ -293,6 +309,8 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.hasExplicitScores = habits.hasExplicitScores || shape.model.relativePositions > 0;
     shape.rotates = plan.model.rope.valueOr(!plan.model.learnedPositions.valueOr(false));
     shape.reshards = reshards(plan);
+    shape.isFirstFsdp = usesFirstFsdp(plan, habits);
+    shape.accumulatesWhole = shape.sharding == TorchSharding::Fsdp && accumulatesWhole(plan, habits);
     shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);
     shape.loss = lossPath(plan, habits);
     shape.isLossCompiled = plan.implementation.compiledLoss.valueOr(false);

@@ -209,6 +209,9 @@ private:
             add(m_tensors.temporaries, ReduceBuffer, m_largestPart * static_cast<double>(m_shape.reduced));
             add(m_tensors.temporaries, Gradients, m_share * m_shape.weight);
         }
+        if (m_shape.accumulatesWhole) {
+            add(m_tensors.temporaries, Gradients, m_share * m_shape.weight); // what the last reductions left
+        }
         if (m_shape.isDeepSpeed()) {
             // fp32 gradients of a sub-group and their flat copy (stage3.py, step); below stage 3 the share's flat
             // 16-bit gradient and its fp32 copy.

@@ -443,6 +443,12 @@ void TestFrameworkConfigs::ownTexts_data()
         "actor_rollout_ref:\n  actor: {ppo_mini_batch_size: 64, megatron: {tensor_model_parallel_size: 4}}\n"
         "trainer: {nnodes: 2, n_gpus_per_node: 8}\n",
         "verl", "parallel.tp=4, batch.global=64, parallel.world=16, implementation.profile=megatron-te");
+    row("verl with FSDP", "a.yaml",
+        "actor_rollout_ref:\n  actor: {ppo_mini_batch_size: 64, strategy: fsdp2, fsdp_config: {fsdp_size: 8}}\n"
+        "trainer: {nnodes: 2, n_gpus_per_node: 8}\n",
+        "verl",
+        "shard.fsdp=true, shard.fsdp_version=2, parallel.dp_shard=8, precision.reduce=fp32, precision.recipe=fp32, "
+        "implementation.profile=hf-flash");
     row("llm-foundry", "a.yaml",
         "max_seq_len: 2048\nglobal_train_batch_size: 256\ndevice_train_microbatch_size: auto\n"
         "model: {d_model: 768, n_layers: 12, n_heads: 12}\nfsdp_config: {activation_checkpointing: true}\n",

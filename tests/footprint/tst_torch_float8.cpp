@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace headroom;
 using namespace headroom::test;
 
@@ -107,19 +109,22 @@ void TestTorchFloat8::works_data()
     };
     // 32 tokens, 64 × 16 weights: 2048 bytes of input, 1024 of weight, 512 of gradient, in 16 bits twice as much.
     constexpr std::int64_t input = 2048, weight = 1024, gradient = 512;
-    // Of the weight's gradient both operands are turned, the input to a copy beside it.
-    constexpr std::int64_t turned = gradient + 2 * input;
-    row("one scale", "tensorwise", true, false, true, input + weight, gradient + weight + turned);
-    row("weights gathered so", "tensorwise", true, true, true, input, gradient + turned);
-    row("by row", "rowwise", true, false, true, input + weight, gradient + weight + gradient + turned);
-    row("exact weight gradients", "rowwise_with_gw_hp", true, false, true, input + weight, gradient + weight + weight);
-    row("frozen", "tensorwise", true, false, false, input + weight, gradient + weight + weight);
-    // Two fp32 tensors of the input before its cast is there and the result is not; in backward beside the casts of
-    // gradient and weight.
-    row("without the compiler", "tensorwise", false, false, true, 8 * input + input - 2 * gradient,
-        gradient + weight + 8 * input + input);
-    row("frozen, without the compiler", "tensorwise", false, false, false, 8 * input + input - 2 * gradient,
-        gradient + weight + 8 * input + input + 2 * weight);
+    // The compiler's: two operands of one product at a time; a gathered weight is copied for the input's gradient.
+    row("one scale", "tensorwise", true, false, true, input + weight, gradient + input);
+    row("weights gathered so", "tensorwise", true, true, true, input, gradient + input);
+    row("by row", "rowwise", true, false, true, input + weight, gradient + input);
+    row("exact weight gradients", "rowwise_with_gw_hp", true, false, true, input + weight, gradient + weight);
+    row("frozen", "tensorwise", true, false, false, input + weight, gradient + weight);
+    // Else two fp32 tensors of the input before its cast is there and the result is not; in backward beside the casts
+    // of gradient and weight, which come before the gradient of the input.
+    const std::int64_t cast = 8 * input + input;
+    row("one scale, as it runs", "tensorwise", false, false, true, cast - 2 * gradient, gradient + weight + cast);
+    row("weights gathered so, as it runs", "tensorwise", false, true, true, cast - 2 * gradient, gradient + cast);
+    row("by row, as it runs", "rowwise", false, false, true, cast - 2 * gradient, 2 * gradient + weight + cast);
+    row("exact weight gradients, as it runs", "rowwise_with_gw_hp", false, false, true, cast - 2 * gradient,
+        std::max(gradient + 2 * weight, gradient + 9 * weight - 2 * input));
+    row("frozen, as it runs", "tensorwise", false, false, false, cast - 2 * gradient,
+        gradient + weight + cast + 2 * weight);
 }
 
 void TestTorchFloat8::works()
@@ -198,7 +203,8 @@ void TestTorchFloat8::refuses_data()
     plan = planIn8Bits("torchtitan", "rowwise");
     shardWithFsdp(plan, 8);
     plan.precision.fp8Params = Flag(true);
-    QTest::newRow("gathers by row") << plan << "gathers them in 8 under FSDP with precision.fp8 set to tensorwise";
+    QTest::newRow("gathers by row")
+        << plan << "gathers them in 8 under the second FSDP (shard.fsdp_version 2) with precision.fp8";
     plan = planIn8Bits("torchtitan", "tensorwise");
     plan.precision.fp8Params = Flag(true);
     QTest::newRow("gathers without FSDP") << plan << "leave precision.fp8_params out";

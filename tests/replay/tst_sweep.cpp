@@ -58,6 +58,8 @@ const Choices torch{
      "precision.params=fp32 precision.grads=fp32 precision.opt_m=fp32 precision.opt_v=fp32 precision.reduce=fp32 "
      "shard.fsdp=true parallel.dp=8",
      "precision.recipe=bf16-pure shard.fsdp=true parallel.dp=4 shard.reshard_after_forward=never",
+     "precision.recipe=bf16-pure precision.reduce=fp32 shard.fsdp=true shard.fsdp_version=1 parallel.dp=4",
+     "precision.recipe=bf16-pure precision.reduce=fp32 shard.fsdp=true shard.fsdp_version=2 parallel.dp=4",
      "precision.recipe=megatron-bf16 shard.zero_stage=2 parallel.dp=4",
      "precision.recipe=megatron-bf16 shard.zero_stage=3 parallel.dp=8",
      "precision.recipe=megatron-bf16 shard.zero_stage=3 parallel.dp=2 shard.offload_optimizer=true "
@@ -86,7 +88,8 @@ const Choices frozenParts{
 
 const Choices eightBits{
     {"precision.fp8=tensorwise", "precision.fp8=rowwise", "precision.fp8=mxfp8", "precision.fp8=delayed",
-     "precision.fp8=tensorwise shard.zero_stage=0 shard.fsdp=true parallel.dp=8 precision.fp8_params=true"},
+     "precision.fp8=tensorwise shard.zero_stage=0 shard.fsdp=true shard.fsdp_version=2 parallel.dp=8 "
+     "precision.fp8_params=true"},
 };
 
 const Choices megatron{
@@ -243,7 +246,7 @@ void TestSweep::agrees_data()
             << QList<Choices>{models, torch, encoders, frozenParts} << ofManySmall;
     }
     QTest::newRow("torchtitan, parts frozen") << QList<Choices>{models, torch, pipelines, frozenParts} << usual;
-    for (const char* profile : {"hf-sdpa", "torchtune", "litgpt"}) {
+    for (const char* profile : {"hf-sdpa", "torchtune"}) {
         QTest::addRow("%s, in 8 bits", profile) << QList<Choices>{models, torch, eightBits} << usual;
     }
     QTest::newRow("torchtitan, in 8 bits") << QList<Choices>{models, torch, pipelines, eightBits} << usual;
