@@ -129,6 +129,14 @@ std::vector<Row> implementationRows()
          HEADROOM_TR("core", "Whether the logits stay during backward not given: taken to be dropped"),
          [](const Case& c) { return c.isTorch && isOpen(c, c.plan.implementation.keepsLogits); },
          {{"true", true}}},
+        {"shard.fsdp_version",
+         "1",
+         HEADROOM_TR("core", "FSDP's version not given: the first taken, as accelerate does"),
+         [](const Case& c) {
+             return c.isTorch && isOpen(c, c.plan.shard.fsdpVersion) && profileOf(c.plan).starts_with("hf")
+                 && usesFirstFsdp(c.plan, *torchHabits(profileOf(c.plan)));
+         },
+         {{"2", true}}},
         {"optimizer.impl",
          "as the framework does",
          HEADROOM_TR("core", "Optimizer implementation not given: the framework's usual one taken"),

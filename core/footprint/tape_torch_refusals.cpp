@@ -93,11 +93,10 @@ Result<void> checkModel(const TrainingPlan& plan, const TorchHabits& habits)
                        HEADROOM_TR("core",
                                    "the experts of %1 have no capacity that drops tokens: unset "
                                    "moe.capacity_factor")},
-             std::pair{freezesParts(plan)
-                           && (hasDecoder || (plan.parallel.pp.value > 1 && plan.parallel.vpp.value > 1)),
+             std::pair{freezesParts(plan) && hasDecoder,
                        HEADROOM_TR("core",
-                                   "the profile %1 describes parts frozen by name, layer or share in decoders "
-                                   "whose stages have one chunk each")},
+                                   "the profile %1 freezes an encoder-decoder model as a whole (frozen.llm), not by "
+                                   "name, layer or share")},
              std::pair{freezesParts(plan) && trainsNothing(plan),
                        HEADROOM_TR("core",
                                    "nothing is left to train: see frozen.patterns, frozen.trained, "

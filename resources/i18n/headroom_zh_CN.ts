@@ -5209,10 +5209,6 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>%1 的专家没有会丢弃 token 的容量：请去掉 moe.capacity_factor</translation>
     </message>
     <message>
-        <source>the profile %1 describes parts frozen by name, layer or share in decoders whose stages have one chunk each</source>
-        <translation>实现方案 %1 只在每级一个分块的解码器中支持按名称、层或比例冻结</translation>
-    </message>
-    <message>
         <source>nothing is left to train: see frozen.patterns, frozen.trained, frozen.trained_layers and frozen.ratio</source>
         <translation>没有剩下可训练的部分：请检查 frozen.patterns、frozen.trained、frozen.trained_layers 和 frozen.ratio</translation>
     </message>
@@ -5367,6 +5363,14 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>What the list does not name is taken to be what Megatron-LM does without the argument. A script that sets it otherwise needs another amount: open the script beside the log, or set what differs.</source>
         <translation>列表没有列出的，按 Megatron-LM 不带该参数时的行为取值。脚本若另有设置，所需显存就不同：请把脚本与日志一起打开，或设置不同的项。</translation>
+    </message>
+    <message>
+        <source>the profile %1 freezes an encoder-decoder model as a whole (frozen.llm), not by name, layer or share</source>
+        <translation>实现方案 %1 只能整体冻结编码器-解码器模型（frozen.llm），不支持按名称、层或比例冻结</translation>
+    </message>
+    <message>
+        <source>FSDP&apos;s version not given: the first taken, as accelerate does</source>
+        <translation>未给出 FSDP 的版本：按第一代计算，与 accelerate 的默认一致</translation>
     </message>
 </context>
 <context>

@@ -112,6 +112,17 @@ void TestAssumptions::listsWhatWasAssumed_data()
                                      << "true"
                                      << "false" << qint64{18} * 128256 * 4096 - gib(1).value
                                      << qint64{18} * 128256 * 4096 + gib(1).value;
+    plan = statedPlan({{"parallel.pp", "1"},
+                       {"parallel.dp", "8"},
+                       {"shard.fsdp", "true"},
+                       {"implementation.profile", "hf-flash"},
+                       {"precision.recipe", "bf16-pure"},
+                       {"precision.reduce", "fp32"}});
+    // Between micro-batches whole gradients stand in the type of the reduction, not of the computation.
+    QTest::newRow("version of FSDP") << plan << "shard.fsdp_version"
+                                     << "1"
+                                     << "2" << qint64{8'030'261'248} * 2 - gib(2).value
+                                     << qint64{8'030'261'248} * 2 + gib(2).value;
 }
 
 void TestAssumptions::listsWhatWasAssumed()

@@ -80,6 +80,7 @@ private slots:
     void frozenWeightsHaveATypeOfTheirOwn();
     void textbookCountsTheSameState_data();
     void textbookCountsTheSameState();
+    void freezesChunks();
     void refuses_data();
     void refuses();
 };
@@ -281,6 +282,37 @@ void TestTrainedParts::textbookCountsTheSameState()
         return static_cast<double>(footprint.stages.front().component(Component::OptimizerState).value);
     };
     QVERIFY(std::abs(state(instant) / state(textbook) - 1) < 0.001);
+}
+
+/// Two chunks on each of two stages, whose first ones have the first half of the layers: all of it is frozen. Nothing
+/// stands in front of the first stage's; the second one's first chunk reads what always wants a gradient (torch/
+/// distributed/pipelining/stage.py).
+void TestTrainedParts::freezesChunks()
+{
+    TrainingPlan plan = planOf({{"frozen.trained_layers", "16"},
+                                {"parallel.pp", "2"},
+                                {"parallel.vpp", "2"},
+                                {"parallel.schedule", "interleaved"},
+                                {"batch.accum", "4"}},
+                               planOf(llama2, "torchtitan"));
+    const ModelProgram program = programOf(plan);
+    const auto keeps = [&program](std::size_t stage, std::size_t chunk) {
+        double bytes = 0;
+        for (const PieceRun& run : program.stages[stage].chunks[chunk].runs) {
+            bytes += run.count == 8 ? keptPerToken(program, run.piece) : 0; // its layers
+        }
+        return bytes;
+    };
+    QVERIFY(program.stages[0].chunks[0].isFrozen);
+    QCOMPARE(keeps(0, 0), 0.0);
+    QVERIFY(!program.stages[1].chunks[0].isFrozen);
+    QCOMPARE(keeps(1, 0), 131720.0); // theory.md A18
+    QCOMPARE(keeps(0, 1), 186504.0); // A09
+    QCOMPARE(keeps(1, 1), 186504.0);
+    const double trained = 8 * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008 + 2 * 4096);
+    for (const StageProgram& stage : program.stages) {
+        QCOMPARE(static_cast<double>(bytesOf(stage.tensors.created, TensorKind::Moments)), 4 * trained); // 16-bit pairs
+    }
 }
 
 void TestTrainedParts::refuses_data()
