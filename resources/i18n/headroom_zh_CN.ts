@@ -5237,10 +5237,6 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>%1 会卸载各块保存的全部内容：请去掉 shard.offload_activation_layers、…_modules 和 …_fraction</translation>
     </message>
     <message>
-        <source>%1 keeps weights in 16 or 32 bits: leave precision.fp8_params out</source>
-        <translation>%1 以 16 或 32 位保存权重：请去掉 precision.fp8_params</translation>
-    </message>
-    <message>
         <source>%1 offloads what blocks save or recomputes some of it, not both: leave shard.offload_activations or the selective recompute out</source>
         <translation>%1 要么卸载各块保存的内容，要么重计算其中一部分，不能同时进行：请去掉 shard.offload_activations 或选择性重计算</translation>
     </message>
@@ -5371,6 +5367,146 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>FSDP&apos;s version not given: the first taken, as accelerate does</source>
         <translation>未给出 FSDP 的版本：按第一代计算，与 accelerate 的默认一致</translation>
+    </message>
+    <message>
+        <source>Megatron&apos;s tapes describe projectors of linear layers, no resamplers and perceivers: set projector.type to linear, mlp, patch_merger or pixel_shuffle</source>
+        <translation>Megatron 的分步模型支持由线性层组成的投影层，不支持 resampler 和 perceiver：请把 projector.type 设为 linear、mlp、patch_merger 或 pixel_shuffle</translation>
+    </message>
+    <message>
+        <source>an encoder on stages of its own is described with 1f1b and gpipe and one chunk a stage: see parallel.encoder_pp, parallel.schedule and parallel.vpp</source>
+        <translation>独占若干级的编码器只支持 1f1b 和 gpipe、每级一个模型块：参见 parallel.encoder_pp、parallel.schedule 和 parallel.vpp</translation>
+    </message>
+    <message>
+        <source>features of inner layers come from one stage of the encoder: set parallel.encoder_pp to 1</source>
+        <translation>内层特征只来自编码器的一级：请把 parallel.encoder_pp 设为 1</translation>
+    </message>
+    <message>
+        <source>an encoder on every stage is not described under schedules that hold the layers twice: set parallel.schedule to another, or leave parallel.encoder_placement out</source>
+        <translation>在把各层保存两份的调度下，不支持每级都有的编码器：请换用其他 parallel.schedule，或去掉 parallel.encoder_placement</translation>
+    </message>
+    <message>
+        <source>nothing is left to train: see frozen.llm, frozen.vision and frozen.projector</source>
+        <translation>没有可训练的部分：参见 frozen.llm、frozen.vision 和 frozen.projector</translation>
+    </message>
+    <message>
+        <source>a frozen language model has nothing to train without adapters or an encoder: see frozen.llm and lora.rank</source>
+        <translation>冻结的语言模型既没有适配器也没有编码器，没有可训练的部分：参见 frozen.llm 和 lora.rank</translation>
+    </message>
+    <message>
+        <source>Muon&apos;s state is described on the GPU: leave shard.offload_optimizer out, or set optimizer.name to adam</source>
+        <translation>Muon 的状态只支持放在 GPU 上：请去掉 shard.offload_optimizer，或把 optimizer.name 设为 adam</translation>
+    </message>
+    <message>
+        <source>a vocabulary over the stages is described for decoders on 1f1b pipelines, without images, multi-token prediction, explicit layouts and deferred gradients of weights: leave parallel.vocab_split out</source>
+        <translation>词表分到各级只支持 1f1b 流水线上的解码器，不能有图像、多 token 预测、显式布局和推迟的权重梯度：请去掉 parallel.vocab_split</translation>
+    </message>
+    <message>
+        <source>Megatron splits the vocabulary over the ranks of tensor parallelism: leave parallel.vocab_tp out</source>
+        <translation>Megatron 在张量并行的各 rank 之间切分词表：请去掉 parallel.vocab_tp</translation>
+    </message>
+    <message>
+        <source>Megatron keeps the inputs of recomputed layers on the GPU: leave recompute.offload_inputs out</source>
+        <translation>Megatron 把重计算层的输入保留在 GPU 上：请去掉 recompute.offload_inputs</translation>
+    </message>
+    <message>
+        <source>Megatron offloads activations of decoders whose layers are not recomputed and whose backward is one pass: leave shard.offload_activations out, or see recompute.granularity and parallel.schedule</source>
+        <translation>Megatron 只卸载各层不做重计算、反向不拆分的解码器的激活值：请去掉 shard.offload_activations，或参见 recompute.granularity 和 parallel.schedule</translation>
+    </message>
+    <message>
+        <source>multi-token prediction is described for Transformer Engine&apos;s layers: set implementation.profile to megatron-te</source>
+        <translation>多 token 预测只支持 Transformer Engine 的层：请把 implementation.profile 设为 megatron-te</translation>
+    </message>
+    <message>
+        <source>multi-token prediction is described for decoders without images: set model.mtp_layers to 0</source>
+        <translation>多 token 预测只支持没有图像的解码器：请把 model.mtp_layers 设为 0</translation>
+    </message>
+    <message>
+        <source>a classifier is described on decoders without multi-token prediction and a split vocabulary: see objective.type, model.mtp_layers and parallel.vocab_split</source>
+        <translation>分类头只支持没有多 token 预测、词表不跨级切分的解码器：参见 objective.type、model.mtp_layers 和 parallel.vocab_split</translation>
+    </message>
+    <message>
+        <source>Megatron runs the MLP behind attention, not beside it: leave model.parallel_block out</source>
+        <translation>Megatron 的 MLP 在注意力之后运行，而不是与之并列：请去掉 model.parallel_block</translation>
+    </message>
+    <message>
+        <source>encoder-decoder models are described on one pipeline stage: set parallel.pp to 1</source>
+        <translation>编码器-解码器模型只支持一级流水线：请把 parallel.pp 设为 1</translation>
+    </message>
+    <message>
+        <source>explicit layouts are described where the backward is one pass: leave parallel.layout out, or set parallel.schedule to 1f1b or interleaved</source>
+        <translation>显式布局只支持反向不拆分的调度：请去掉 parallel.layout，或把 parallel.schedule 设为 1f1b 或 interleaved</translation>
+    </message>
+    <message>
+        <source>Muon is not described under Megatron&apos;s FSDP: set optimizer.name to adam, or shard.dist_opt in place of shard.fsdp</source>
+        <translation>尚不支持 Megatron 的 FSDP 下的 Muon：请把 optimizer.name 设为 adam，或设置 shard.dist_opt 来代替 shard.fsdp</translation>
+    </message>
+    <message>
+        <source>weights in 8 bits are not described under Megatron&apos;s FSDP: leave precision.fp8_params out, or set shard.dist_opt in place of shard.fsdp</source>
+        <translation>尚不支持 Megatron 的 FSDP 下的 8 位权重：请去掉 precision.fp8_params，或设置 shard.dist_opt 来代替 shard.fsdp</translation>
+    </message>
+    <message>
+        <source>adapters on experts are not described under Megatron&apos;s FSDP: set shard.dist_opt in place of shard.fsdp</source>
+        <translation>尚不支持 Megatron 的 FSDP 下专家上的适配器：请设置 shard.dist_opt 来代替 shard.fsdp</translation>
+    </message>
+    <message>
+        <source>encoder-decoder models are not described under Megatron&apos;s FSDP: set shard.dist_opt in place of shard.fsdp</source>
+        <translation>尚不支持 Megatron 的 FSDP 下的编码器-解码器模型：请设置 shard.dist_opt 来代替 shard.fsdp</translation>
+    </message>
+    <message>
+        <source>%1 has no linear layers in 8 bits: leave precision.fp8 out</source>
+        <translation>%1 没有 8 位的线性层：请去掉 precision.fp8</translation>
+    </message>
+    <message>
+        <source>the linear layers of %1 compute in 8 bits by torchao&apos;s recipes: set precision.fp8 to tensorwise, rowwise, rowwise_with_gw_hp or mxfp8</source>
+        <translation>%1 的线性层按 torchao 的配方做 8 位计算：请把 precision.fp8 设为 tensorwise、rowwise、rowwise_with_gw_hp 或 mxfp8</translation>
+    </message>
+    <message>
+        <source>the linear layers of %1 compute in 8 bits by Transformer Engine&apos;s recipes: set precision.fp8 to delayed, blockwise or mxfp8</source>
+        <translation>%1 的线性层按 Transformer Engine 的配方做 8 位计算：请把 precision.fp8 设为 delayed、blockwise 或 mxfp8</translation>
+    </message>
+    <message>
+        <source>%1 computes with quantised weights in 16 bits: leave precision.fp8 or the quantised precision.params out</source>
+        <translation>%1 用量化权重时以 16 位计算：请去掉 precision.fp8 或量化的 precision.params</translation>
+    </message>
+    <message>
+        <source>%1 keeps weights in 16 or 32 bits and gathers them in 8 under the second FSDP (shard.fsdp_version 2) with precision.fp8 set to tensorwise: leave precision.fp8_params out</source>
+        <translation>%1 以 16 或 32 位保存权重，只有在第二代 FSDP（shard.fsdp_version 为 2）下且 precision.fp8 为 tensorwise 时才以 8 位收集：请去掉 precision.fp8_params</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes gated attention in hybrids alone: leave model.attn_gate out</source>
+        <translation>实现方案 %1 只支持混合模型中的门控注意力：请去掉 model.attn_gate</translation>
+    </message>
+    <message>
+        <source>the hybrid layers of %1 are whole on every rank: set parallel.tp to 1, or implementation.profile to megatron-te</source>
+        <translation>%1 的混合层在每个 rank 上都是完整的：请把 parallel.tp 设为 1，或把 implementation.profile 设为 megatron-te</translation>
+    </message>
+    <message>
+        <source>the hybrid layers of %1 have whole sequences: set parallel.cp to 1, or implementation.profile to megatron-te</source>
+        <translation>%1 的混合层处理完整的序列：请把 parallel.cp 设为 1，或把 implementation.profile 设为 megatron-te</translation>
+    </message>
+    <message>
+        <source>%1 recomputes hybrid layers as a whole: give recompute.num_layers or recompute.fraction, or set recompute.granularity to full</source>
+        <translation>%1 整层地重计算混合层：请给出 recompute.num_layers 或 recompute.fraction，或把 recompute.granularity 设为 full</translation>
+    </message>
+    <message>
+        <source>%1 has no hybrid layers: set implementation.profile to hf-sdpa, torchtitan or megatron-te</source>
+        <translation>%1 没有混合层：请把 implementation.profile 设为 hf-sdpa、torchtitan 或 megatron-te</translation>
+    </message>
+    <message>
+        <source>the halves of hybrid layers of %1 follow one another: leave model.parallel_block out</source>
+        <translation>%1 的混合层的两半依次运行：请去掉 model.parallel_block</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe latent attention in hybrids: leave mla.kv_lora_rank out</source>
+        <translation>实现方案 %1 不支持混合模型中的潜在注意力：请去掉 mla.kv_lora_rank</translation>
+    </message>
+    <message>
+        <source>the hybrid layers of %1 have RMS norms: leave model.layer_norm out</source>
+        <translation>%1 的混合层使用 RMS 归一化：请去掉 model.layer_norm</translation>
+    </message>
+    <message>
+        <source>the profile %1 freezes the layers of hybrids together (frozen.llm), not by name, layer or share</source>
+        <translation>实现方案 %1 把混合模型的各层一起冻结（frozen.llm），不按名称、层或比例冻结</translation>
     </message>
 </context>
 <context>
