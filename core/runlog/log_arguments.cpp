@@ -98,12 +98,13 @@ std::string flagOf(const LogArgument& argument, std::string& value)
     return flag;
 }
 
-/// The list as a file of arguments in which each stands on its line of the log, so that its origin is right.
+/// The list as a file of arguments in which each stands on its line of the log, so that its origin is right; some
+/// lines have several.
 std::string asConfig(std::vector<LogArgument> arguments)
 {
     constexpr std::int64_t furthestLine = 4 << 20;
     std::ranges::sort(arguments, {}, &LogArgument::line);
-    std::string text;
+    std::string text = "{";
     std::int64_t line = 1;
     for (const LogArgument& argument : arguments) {
         std::string value;
@@ -113,10 +114,10 @@ std::string asConfig(std::vector<LogArgument> arguments)
             continue;
         }
         text.append(static_cast<std::size_t>(argument.line - line), '\n');
-        text += inQuotes(flag) + ": " + (isPlain(value) ? value : inQuotes(value)) + '\n';
-        line = argument.line + 1;
+        text += inQuotes(flag) + ": " + (isPlain(value) ? value : inQuotes(value)) + ", ";
+        line = argument.line;
     }
-    return text;
+    return text + "}\n";
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/followed_log.h"
+#include "runlog/followed_logs.h"
 #include "runlog/out_of_memory.h"
 #include "runlog/read_log.h"
 #include "runlog/written_log.h"
@@ -222,6 +223,11 @@ void FollowedLogTest::openBlockIsInSight()
     const auto whole = readLog(std::array<fs::path, 1>{file});
     QVERIFY(whole);
     QCOMPARE(open->byteCount, whole->byteCount);
+    FollowedLogs all({file}); // as the window follows it
+    QVERIFY(all.poll());
+    QCOMPARE(outOfMemoryOf(all.run()).size(), std::size_t{1});
+    QVERIFY(all.poll());
+    QCOMPARE(outOfMemoryOf(all.run()).size(), std::size_t{1});
     QVERIFY(log.poll()); // at rest
     QVERIFY(!log.runWithOpenBlock());
     QCOMPARE(outOfMemoryOf(log.run()).size(), std::size_t{1});

@@ -32,6 +32,7 @@ private slots:
     void argumentsOfOthers_data();
     void argumentsOfOthers();
     void planOfMegatron();
+    void sizesOfTheFirstLine();
     void listsWithoutTheUsual_data();
     void listsWithoutTheUsual();
     void parameters();
@@ -141,6 +142,30 @@ void LogFactsTest::planOfMegatron()
     QCOMPARE(plan->recompute.granularity.origin.line, std::int32_t{10});
     QVERIFY(!plan->recompute.enabled.value);
     QVERIFY(!planOfArguments(readLogText("nothing\n", "a.log"), ConfigFormats::load(), Catalog{}));
+}
+
+/// Megatron says the parallel sizes on one line above its list, which repeats them or does not.
+void LogFactsTest::sizesOfTheFirstLine()
+{
+    const std::string banner = "using world size: 16, data-parallel size: 2, context-parallel size: 1, "
+                               "tensor-model-parallel size: 2, pipeline-model-parallel size: 4\n";
+    const std::string list = "------------------------ arguments ------------------------\n"
+                             "  hidden_size ..................................... 2048\n"
+                             "  micro_batch_size ................................ 2\n"
+                             "  num_attention_heads ............................. 16\n"
+                             "  num_layers ...................................... 24\n";
+    const std::string sizes = "  pipeline_model_parallel_size .................... 4\n"
+                              "  tensor_model_parallel_size ...................... 2\n";
+    for (const std::string& more : {std::string(), sizes}) {
+        const auto plan = planOfArguments(readLogText(banner + list + more, "train.log"), ConfigFormats::load(), {});
+        QVERIFY(plan);
+        QCOMPARE(plan->parallel.tp.value, std::int64_t{2});
+        QCOMPARE(plan->parallel.pp.value, std::int64_t{4});
+        QCOMPARE(plan->parallel.tp.origin.kind, OriginKind::Log);
+        QCOMPARE(plan->parallel.pp.origin.line, std::int32_t{1});
+        QCOMPARE(plan->parallel.world.value, std::int64_t{16});
+        QCOMPARE(plan->model.layers.origin.line, std::int32_t{6});
+    }
 }
 
 void LogFactsTest::listsWithoutTheUsual_data()
