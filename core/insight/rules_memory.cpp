@@ -8,6 +8,7 @@
 #include "units/number.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headroom {
 
@@ -32,8 +33,12 @@ Text titleOf(const OutOfMemory& message)
 Evidence stageEvidence(const Situation& situation, std::size_t stage)
 {
     const StageFootprint& estimated = situation.footprint->stages[stage];
-    return {Text{HEADROOM_TR("core", "stage %1, estimated: %2 allocated at its peak in %3"),
-                 {std::to_string(stage), formatGib(estimated.peakAllocated), std::string(nameOf(estimated.peakPhase))}},
+    static constexpr std::array patterns{
+        HEADROOM_TR("core", "stage %1, estimated: %2 allocated at its peak in forward"),
+        HEADROOM_TR("core", "stage %1, estimated: %2 allocated at its peak in backward"),
+        HEADROOM_TR("core", "stage %1, estimated: %2 allocated at its peak in the optimizer")};
+    return {Text{patterns[static_cast<std::size_t>(estimated.peakPhase)],
+                 {std::to_string(stage), formatGib(estimated.peakAllocated)}},
             {},
             0};
 }
@@ -67,6 +72,14 @@ Text meaningOf(const OutOfMemory& message, const TrainingPlan* plan)
 bool isShort(const OutOfMemory& message)
 {
     return message.cause == OutOfMemoryCause::Shortage || message.cause == OutOfMemoryCause::GiantBlock;
+}
+
+Text failedIn(Phase phase)
+{
+    static constexpr std::array patterns{HEADROOM_TR("core", "it failed in forward"),
+                                         HEADROOM_TR("core", "it failed in backward"),
+                                         HEADROOM_TR("core", "it failed in the optimizer")};
+    return Text{patterns[static_cast<std::size_t>(phase)]};
 }
 
 /// What acts on the memory of the phase it failed in (the order of the three verdicts in rules_phase.cpp).
@@ -216,10 +229,8 @@ void outOfMemoryExplained(const Situation& situation, std::vector<Finding>& find
     finding.severity = Severity::Error;
     finding.title = titleOf(message);
     finding.explanation = meaningOf(message, loggedPlan(situation));
-    finding.evidence.push_back(
-        {message.phase ? Text{HEADROOM_TR("core", "it failed in %1"), {std::string(nameOf(*message.phase))}}
-                       : Text{HEADROOM_TR("core", "the message")},
-         fileOf(*situation.run, message.file), message.line});
+    finding.evidence.push_back({message.phase ? failedIn(*message.phase) : Text{HEADROOM_TR("core", "the message")},
+                                fileOf(*situation.run, message.file), message.line});
     if (message.phase && isShort(message)) {
         finding.evidence.push_back(plain(adviceFor(*message.phase)));
     }

@@ -4389,16 +4389,8 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>显存不足</translation>
     </message>
     <message>
-        <source>stage %1, estimated: %2 allocated at its peak in %3</source>
-        <translation>流水级 %1，估算：峰值在 %3，已分配 %2</translation>
-    </message>
-    <message>
         <source>The message says no amounts.</source>
         <translation>这条消息没有给出数量。</translation>
-    </message>
-    <message>
-        <source>it failed in %1</source>
-        <translation>在 %1 中失败</translation>
     </message>
     <message>
         <source>the message</source>
@@ -5507,6 +5499,30 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>the profile %1 freezes the layers of hybrids together (frozen.llm), not by name, layer or share</source>
         <translation>实现方案 %1 把混合模型的各层一起冻结（frozen.llm），不按名称、层或比例冻结</translation>
+    </message>
+    <message>
+        <source>stage %1, estimated: %2 allocated at its peak in forward</source>
+        <translation>流水级 %1，估算：峰值在前向，已分配 %2</translation>
+    </message>
+    <message>
+        <source>stage %1, estimated: %2 allocated at its peak in backward</source>
+        <translation>流水级 %1，估算：峰值在反向，已分配 %2</translation>
+    </message>
+    <message>
+        <source>stage %1, estimated: %2 allocated at its peak in the optimizer</source>
+        <translation>流水级 %1，估算：峰值在优化器，已分配 %2</translation>
+    </message>
+    <message>
+        <source>it failed in forward</source>
+        <translation>在前向中失败</translation>
+    </message>
+    <message>
+        <source>it failed in backward</source>
+        <translation>在反向中失败</translation>
+    </message>
+    <message>
+        <source>it failed in the optimizer</source>
+        <translation>在优化器中失败</translation>
     </message>
 </context>
 <context>
