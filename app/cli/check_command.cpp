@@ -8,6 +8,7 @@
 #include "footprint/estimate.h"
 #include "plan/batch.h"
 #include "plan/fields.h"
+#include "plan/pipeline_split.h"
 #include "plan/validity.h"
 #include "replay/replay.h"
 #include "runlog/log_arguments.h"

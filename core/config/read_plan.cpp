@@ -9,7 +9,7 @@
 #include "config/reading_checks.h"
 #include "config/scalar_text.h"
 #include "plan/fields.h"
-#include "plan/validity.h"
+#include "plan/size_limits.h"
 #include "units/number.h"
 
 #include <algorithm>

@@ -11,8 +11,8 @@
 #include "footprint/tape_gpt_modules.h"
 #include "footprint/tape_graph.h"
 #include "plan/batch.h"
+#include "plan/pipeline_split.h"
 #include "plan/precision.h"
-#include "plan/validity.h"
 
 #include <algorithm>
 #include <numeric>

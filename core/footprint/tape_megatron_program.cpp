@@ -7,7 +7,7 @@
 #include "footprint/tape_megatron_pieces.h"
 #include "footprint/tape_offload.h"
 #include "footprint/tape_units.h"
-#include "plan/validity.h"
+#include "plan/pipeline_split.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 #include "footprint/tape_torch_pipeline.h"
 #include "footprint/tape_torch_source.h"
 #include "plan/batch.h"
-#include "plan/validity.h"
+#include "plan/pipeline_split.h"
 
 #include <algorithm>
 #include <cmath>

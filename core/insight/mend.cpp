@@ -5,7 +5,7 @@
 #include "plan/batch.h"
 #include "plan/fields.h"
 #include "plan/recomputed_share.h"
-#include "plan/validity.h"
+#include "plan/size_limits.h"
 #include "units/number.h"
 
 namespace headroom {

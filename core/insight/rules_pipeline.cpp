@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/rule.h"
 
-#include "plan/validity.h"
+#include "plan/pipeline_split.h"
 #include "units/number.h"
 
 #include <algorithm>

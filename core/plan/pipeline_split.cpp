@@ -2,6 +2,7 @@
 #include "plan/pipeline_split.h"
 
 #include "plan/pipeline_layout.h"
+#include "plan/size_limits.h"
 
 #include <algorithm>
 
@@ -119,6 +120,21 @@ std::int64_t chunksPerStage(const TrainingPlan& plan)
         return chunks;
     }
     return std::max<std::int64_t>(plan.model.layers.value / stages / parallel.layersPerVstage.value, 1);
+}
+
+std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan)
+{
+    std::vector<std::int64_t> layers;
+    if (sizeObjection("parallel.pp", plan.parallel.pp.value)) {
+        return layers;
+    }
+    if (const auto split = PipelineSplit::of(plan)) {
+        layers.reserve(static_cast<std::size_t>(split->stages()));
+        for (std::int64_t stage = 0; stage < split->stages(); ++stage) {
+            layers.push_back(split->layers(stage));
+        }
+    }
+    return layers;
 }
 
 } // namespace headroom

@@ -56,4 +56,8 @@ private:
 /// each. 1 when the layout can't be read.
 [[nodiscard]] std::int64_t chunksPerStage(const TrainingPlan& plan);
 
+/// How many layers each stage holds, as PipelineSplit has them. Empty when the counts contradict each other, or for
+/// more stages than validate() allows.
+[[nodiscard]] std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan);
+
 } // namespace headroom

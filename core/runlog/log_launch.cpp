@@ -3,7 +3,7 @@
 
 #include "config/catalog.h"
 #include "plan/encoder_placement.h"
-#include "plan/validity.h"
+#include "plan/size_limits.h"
 #include "runlog/device_mesh.h"
 #include "runlog/log_arguments.h"
 #include "units/number.h"

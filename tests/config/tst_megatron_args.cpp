@@ -2,7 +2,6 @@
 #include "config/config_fixture.h"
 #include "config/open_plan.h"
 #include "plan/batch.h"
-#include "plan/validity.h"
 
 #include <QtTest>
 

@@ -4,7 +4,7 @@
 #include "footprint/state.h"
 #include "footprint/tape_state.h"
 #include "footprint/theory_checks.h"
-#include "plan/validity.h"
+#include "plan/pipeline_split.h"
 
 #include <QtTest>
 

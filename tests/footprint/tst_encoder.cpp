@@ -7,7 +7,6 @@
 #include "footprint/working.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
-#include "plan/validity.h"
 
 #include <QtTest>
 

@@ -5,7 +5,6 @@
 #include "footprint/schedule_order.h"
 #include "footprint/settings.h"
 #include "footprint/tape_instant.h"
-#include "plan/validity.h"
 
 #include <QtTest>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan/batch.h"
 #include "plan/fields.h"
+#include "plan/pipeline_split.h"
 #include "plan/precision.h"
 #include "plan/validity.h"
 
@@ -233,6 +234,8 @@ void TestFields::validates_data()
     row("heads", "parallel.tp=3", "does not divide model.heads");
     row("sequence", "batch.seq=1001 parallel.cp=2", "does not divide batch.seq");
     row("negative micro-batch", "batch.micro=-2", "must be between");
+    row("blocks that PyTorch cannot cut", "implementation.max_split_mib=20", "must be between 21 and");
+    row("blocks that it can", "implementation.max_split_mib=21", "");
     row("absurd layers", "model.layers=1000000000000000000", "must be between");
     row("sequence parallel alone", "parallel.sp=true", "does nothing without tensor parallelism");
     row("too many stages", "parallel.pp=48", "cannot be split");

@@ -2,8 +2,8 @@
 #include "support/sample_peaks.h"
 
 #include "plan/batch.h"
+#include "plan/pipeline_split.h"
 #include "plan/precision.h"
-#include "plan/validity.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include "panels/toggle_row.h"
 #include "plan/batch.h"
 #include "plan/fields.h"
-#include "plan/validity.h"
+#include "plan/pipeline_split.h"
 #include "workspace/knob_text.h"
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
