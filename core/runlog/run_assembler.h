@@ -61,7 +61,10 @@ private:
     void bindSteps(const Part& part);
     void bind(const Unbound& row, std::uint32_t step);
     [[nodiscard]] std::uint8_t phaseIndex(const std::string& name);
+    class ColumnJobs;
     void joinRecords(int threads);
+    void joinSteps(ColumnJobs& jobs);
+    void joinTimers(ColumnJobs& jobs);
     void applyRanks();
 
     const LineFormats& m_formats;

@@ -56,20 +56,29 @@ void runJobs(const std::vector<std::function<void()>>& jobs, int threads)
 
 /// Each column is a job: its memory is touched for the first time by the thread that fills it, which is most of the
 /// work.
-void RunAssembler::joinRecords(int threads)
+class RunAssembler::ColumnJobs
 {
-    std::vector<std::function<void()>> jobs;
-    const auto join = [&](auto& target, auto column, std::size_t size) {
-        jobs.emplace_back([this, &target, column, size] {
+public:
+    explicit ColumnJobs(const RunAssembler& assembler)
+        : m_parts(assembler.m_parts)
+    {
+    }
+
+    /// A column of `size` values; `column` is the piece's.
+    template <class T, class Column> void join(std::vector<T>& target, Column column, std::size_t size)
+    {
+        m_jobs.emplace_back([this, &target, column, size] {
             reserveFirst(target, size);
             for (const Part& part : m_parts) {
                 const auto& more = column(part.chunk);
                 target.insert(target.end(), more.begin(), more.end());
             }
         });
-    };
-    const auto joinLines = [&](std::vector<std::uint32_t>& target, auto column, std::size_t size) {
-        jobs.emplace_back([this, &target, column, size] {
+    }
+    /// Lines, which pieces count from their own beginning.
+    template <class Column> void joinLines(std::vector<std::uint32_t>& target, Column column, std::size_t size)
+    {
+        m_jobs.emplace_back([this, &target, column, size] {
             reserveFirst(target, size);
             for (const Part& part : m_parts) {
                 for (const std::uint32_t line : column(part.chunk)) {
@@ -77,9 +86,11 @@ void RunAssembler::joinRecords(int threads)
                 }
             }
         });
-    };
-    const auto joinSparse = [&](auto& target, auto member) {
-        jobs.emplace_back([this, &target, member] {
+    }
+    /// A column that few records have a value in.
+    template <class T> void joinSparse(Sparse<T>& target, Sparse<T> LogChunk::*member)
+    {
+        m_jobs.emplace_back([this, &target, member] {
             std::size_t size = 0;
             for (const Part& part : m_parts) {
                 size += (part.chunk.*member).records.size();
@@ -94,72 +105,108 @@ void RunAssembler::joinRecords(int threads)
                 target.values.insert(target.values.end(), more.values.begin(), more.values.end());
             }
         });
-    };
-    join(
-        m_run.allocatedBytes, [](const LogChunk& c) -> auto& { return c.allocatedBytes; }, m_records);
-    if (m_hasReserved) {
-        jobs.emplace_back([this] {
-            reserveFirst(m_run.reservedBytes, m_records);
+    }
+    /// A column that whole pieces may lack.
+    void joinReserved(std::vector<std::int64_t>& target, std::size_t size)
+    {
+        m_jobs.emplace_back([this, &target, size] {
+            reserveFirst(target, size);
             for (const Part& part : m_parts) {
-                m_run.reservedBytes.resize(part.firstRecord, Run::noReserved);
+                target.resize(part.firstRecord, Run::noReserved);
                 const auto& more = part.chunk.reservedBytes;
-                m_run.reservedBytes.insert(m_run.reservedBytes.end(), more.begin(), more.end());
-                m_run.reservedBytes.resize(part.firstRecord + part.chunk.step.size(), Run::noReserved);
+                target.insert(target.end(), more.begin(), more.end());
+                target.resize(part.firstRecord + part.chunk.step.size(), Run::noReserved);
             }
         });
     }
-    join(
-        m_run.step, [](const LogChunk& c) -> auto& { return c.step; }, m_records);
-    joinLines(
-        m_run.line, [](const LogChunk& c) -> auto& { return c.line; }, m_records);
-    join(
-        m_run.rank, [](const LogChunk& c) -> auto& { return c.rank; }, m_records);
-    jobs.emplace_back([this] {
-        reserveFirst(m_run.phase, m_records);
-        for (const Part& part : m_parts) {
-            for (const std::uint8_t phase : part.chunk.phase) {
-                m_run.phase.push_back(part.phases.empty() ? phase : part.phases[phase]);
-            }
-        }
-    });
-    joinSparse(m_run.stepSeconds, &LogChunk::stepSeconds);
-    joinSparse(m_run.tokensPerSecond, &LogChunk::tokensPerSecond);
-    joinSparse(m_run.loss, &LogChunk::loss);
-    joinSparse(m_run.currentBytes, &LogChunk::currentBytes);
-    joinSparse(m_run.activeBytes, &LogChunk::activeBytes);
-    joinSparse(m_run.deviceBytes, &LogChunk::deviceBytes);
-    joinSparse(m_run.freeBytes, &LogChunk::freeBytes);
-    joinSparse(m_run.activePercent, &LogChunk::activePercent);
-    join(
-        m_run.steps.step, [](const LogChunk& c) -> auto& { return c.steps.step; }, m_stepRows);
-    joinLines(
-        m_run.steps.line, [](const LogChunk& c) -> auto& { return c.steps.line; }, m_stepRows);
-    join(
-        m_run.steps.seconds, [](const LogChunk& c) -> auto& { return c.steps.seconds; }, m_stepRows);
-    join(
-        m_run.steps.tokensPerSecond, [](const LogChunk& c) -> auto& { return c.steps.tokensPerSecond; }, m_stepRows);
-    join(
-        m_run.steps.loss, [](const LogChunk& c) -> auto& { return c.steps.loss; }, m_stepRows);
-    if (m_run.timers.size() < m_timers) {
-        join(
-            m_run.timers.step, [](const LogChunk& c) -> auto& { return c.timers.step; }, m_timers);
-        joinLines(
-            m_run.timers.line, [](const LogChunk& c) -> auto& { return c.timers.line; }, m_timers);
-        join(
-            m_run.timers.rank, [](const LogChunk& c) -> auto& { return c.timers.rank; }, m_timers);
-        join(
-            m_run.timers.seconds, [](const LogChunk& c) -> auto& { return c.timers.seconds; }, m_timers);
-        join(
-            m_run.timers.leastSeconds, [](const LogChunk& c) -> auto& { return c.timers.leastSeconds; }, m_timers);
-        jobs.emplace_back([this] {
+    void joinPhases(std::vector<std::uint8_t>& target, std::size_t size)
+    {
+        m_jobs.emplace_back([this, &target, size] {
+            reserveFirst(target, size);
             for (const Part& part : m_parts) {
-                for (const std::uint16_t name : part.chunk.timers.name) {
-                    m_run.timers.name.push_back(part.timers[name]);
+                for (const std::uint8_t phase : part.chunk.phase) {
+                    target.push_back(part.phases.empty() ? phase : part.phases[phase]);
                 }
             }
         });
     }
-    runJobs(jobs, threads);
+    void joinTimerNames(std::vector<std::uint16_t>& target)
+    {
+        m_jobs.emplace_back([this, &target] {
+            for (const Part& part : m_parts) {
+                for (const std::uint16_t name : part.chunk.timers.name) {
+                    target.push_back(part.timers[name]);
+                }
+            }
+        });
+    }
+
+    void run(int threads) const { runJobs(m_jobs, threads); }
+
+private:
+    const std::vector<Part>& m_parts;
+    std::vector<std::function<void()>> m_jobs;
+};
+
+void RunAssembler::joinRecords(int threads)
+{
+    ColumnJobs jobs(*this);
+    jobs.join(
+        m_run.allocatedBytes, [](const LogChunk& c) -> auto& { return c.allocatedBytes; }, m_records);
+    if (m_hasReserved) {
+        jobs.joinReserved(m_run.reservedBytes, m_records);
+    }
+    jobs.join(
+        m_run.step, [](const LogChunk& c) -> auto& { return c.step; }, m_records);
+    jobs.joinLines(
+        m_run.line, [](const LogChunk& c) -> auto& { return c.line; }, m_records);
+    jobs.join(
+        m_run.rank, [](const LogChunk& c) -> auto& { return c.rank; }, m_records);
+    jobs.joinPhases(m_run.phase, m_records);
+    jobs.joinSparse(m_run.stepSeconds, &LogChunk::stepSeconds);
+    jobs.joinSparse(m_run.tokensPerSecond, &LogChunk::tokensPerSecond);
+    jobs.joinSparse(m_run.loss, &LogChunk::loss);
+    jobs.joinSparse(m_run.currentBytes, &LogChunk::currentBytes);
+    jobs.joinSparse(m_run.activeBytes, &LogChunk::activeBytes);
+    jobs.joinSparse(m_run.deviceBytes, &LogChunk::deviceBytes);
+    jobs.joinSparse(m_run.freeBytes, &LogChunk::freeBytes);
+    jobs.joinSparse(m_run.activePercent, &LogChunk::activePercent);
+    joinSteps(jobs);
+    if (m_run.timers.size() < m_timers) {
+        joinTimers(jobs);
+    }
+    jobs.run(threads);
+}
+
+void RunAssembler::joinSteps(ColumnJobs& jobs)
+{
+    StepColumns& steps = m_run.steps;
+    jobs.join(
+        steps.step, [](const LogChunk& c) -> auto& { return c.steps.step; }, m_stepRows);
+    jobs.joinLines(
+        steps.line, [](const LogChunk& c) -> auto& { return c.steps.line; }, m_stepRows);
+    jobs.join(
+        steps.seconds, [](const LogChunk& c) -> auto& { return c.steps.seconds; }, m_stepRows);
+    jobs.join(
+        steps.tokensPerSecond, [](const LogChunk& c) -> auto& { return c.steps.tokensPerSecond; }, m_stepRows);
+    jobs.join(
+        steps.loss, [](const LogChunk& c) -> auto& { return c.steps.loss; }, m_stepRows);
+}
+
+void RunAssembler::joinTimers(ColumnJobs& jobs)
+{
+    TimerColumns& timers = m_run.timers;
+    jobs.join(
+        timers.step, [](const LogChunk& c) -> auto& { return c.timers.step; }, m_timers);
+    jobs.joinLines(
+        timers.line, [](const LogChunk& c) -> auto& { return c.timers.line; }, m_timers);
+    jobs.join(
+        timers.rank, [](const LogChunk& c) -> auto& { return c.timers.rank; }, m_timers);
+    jobs.join(
+        timers.seconds, [](const LogChunk& c) -> auto& { return c.timers.seconds; }, m_timers);
+    jobs.join(
+        timers.leastSeconds, [](const LogChunk& c) -> auto& { return c.timers.leastSeconds; }, m_timers);
+    jobs.joinTimerNames(timers.name);
 }
 
 } // namespace headroom
