@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The edits of the Workspace, each one step of undo; opening, estimating and exporting are in workspace.cpp.
+// The edits of the Workspace, each one step of undo.
 #include "insight/plan_edits.h"
 #include "workspace/edit_command.h"
 #include "workspace/knob_text.h"
