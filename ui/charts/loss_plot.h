@@ -24,7 +24,6 @@ public:
     void setCursor(std::optional<std::size_t> place);
     [[nodiscard]] std::optional<std::size_t> cursor() const { return m_cursor; }
     [[nodiscard]] const ReadoutItem* readout() const { return m_readout; }
-    [[nodiscard]] QCPAxisRect* differenceRect() const { return m_differenceRect; }
     /// Of the first run, the second, and the difference.
     [[nodiscard]] static std::array<QColor, 3> colors();
 

@@ -145,7 +145,6 @@ void RanksChart::adopt()
     m_plot->setGrid(m_run, m_grid);
     m_plot->setChosenRank(m_view.rank());
     updateTexts();
-    emit gridChanged();
 }
 
 void RanksChart::chooseRank(int rank)

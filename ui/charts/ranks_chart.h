@@ -48,7 +48,6 @@ public:
 
 signals:
     void recordActivated(qint64 record);
-    void gridChanged();
 
 protected:
     void showEvent(QShowEvent* event) override;

@@ -16,7 +16,6 @@ public:
 
     /// -1: no mark.
     void setOriginalStop(int stop);
-    [[nodiscard]] int originalStop() const { return m_original; }
 
     /// Room left of the groove, so that it can begin below the knob's name.
     static constexpr int leftInset = 12;
