@@ -5,11 +5,14 @@
 #include "table.h"
 #include "wording.h"
 
+#include "plan/field_kinds.h"
 #include "runlog/line_format.h"
 #include "units/number.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <memory>
 
 namespace headroom::cli {
@@ -105,6 +108,76 @@ int listFormats(bool asJson)
     return Holds;
 }
 
+std::string takenBy(const FieldKind& field)
+{
+    using enum FieldKind::Takes;
+    switch (field.takes) {
+    case WholeNumber:
+        return say(HEADROOM_TR("cli", "whole number"));
+    case Number:
+        return say(HEADROOM_TR("cli", "number"));
+    case YesOrNo:
+        return say(HEADROOM_TR("cli", "true or false"));
+    case Size:
+        return say(HEADROOM_TR("cli", "size, as in 80GiB"));
+    case List:
+        return say(HEADROOM_TR("cli", "words, separated by commas"));
+    case Word:
+        break;
+    }
+    return field.words.empty() ? say(HEADROOM_TR("cli", "word")) : fmt::format("{}", fmt::join(field.words, ", "));
+}
+
+/// For programs.
+const char* idOf(FieldKind::Takes takes)
+{
+    constexpr std::array ids{"whole_number", "number", "boolean", "bytes", "word", "list"};
+    return ids[static_cast<std::size_t>(takes)];
+}
+
+int listFields(const std::string& part, bool asJson)
+{
+    Table table;
+    table.addColumn(say(HEADROOM_TR("cli", "field")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "unless stated")), Table::Align::Left);
+    table.addColumn(say(HEADROOM_TR("cli", "takes")), Table::Align::Left);
+    Json json = Json::array();
+    for (const FieldKind& field : fieldKinds()) {
+        if (field.key.find(part) == std::string::npos) {
+            continue;
+        }
+        table.addRow({field.key, field.standard, takenBy(field)});
+        json.push_back({{"field", field.key}, {"takes", idOf(field.takes)}, {"words", field.words}});
+        json.back()["default"] = field.standard.empty() ? Json() : Json(field.standard);
+    }
+    if (json.empty()) {
+        const std::string nearest = nearestField(part);
+        fmt::print(stderr, "headroom-cli: {}\n",
+                   nearest.empty()
+                       ? say(HEADROOM_TR("cli", "no field has “%1” in its name"), {part})
+                       : say(HEADROOM_TR("cli", "no field has “%1” in its name; did you mean %2?"), {part, nearest}));
+        return BadInput;
+    }
+    if (asJson) {
+        printJson({{"schema", "headroom.fields/1"}, {"fields", std::move(json)}});
+    } else {
+        fmt::print("{}", table.text());
+    }
+    return Holds;
+}
+
+void addFields(CLI::App& app, int& exitCode)
+{
+    CLI::App* command = app.add_subcommand(
+        "fields", say(HEADROOM_TR("cli", "the fields of a plan, which --set and set take, and their values")));
+    const auto part = std::make_shared<std::string>();
+    const auto asJson = std::make_shared<bool>(false);
+    command->add_option("PART", *part,
+                        say(HEADROOM_TR("cli", "only those that have this in their name, as in parallel.")));
+    command->add_flag("--json", *asJson, say(HEADROOM_TR("cli", "print JSON")));
+    command->callback([part, asJson, &exitCode] { exitCode = listFields(*part, *asJson); });
+}
+
 void addList(CLI::App& app, int& exitCode, const char* name, const char* description, int (*list)(bool))
 {
     CLI::App* command = app.add_subcommand(name, say(description));
@@ -119,6 +192,7 @@ void addCatalogs(CLI::App& app, int& exitCode)
 {
     addList(app, exitCode, "models", HEADROOM_TR("cli", "the model presets that ship, and your own"), listModels);
     addList(app, exitCode, "gpus", HEADROOM_TR("cli", "the GPUs that are known, and your own"), listGpus);
+    addFields(app, exitCode);
     addList(app, exitCode, "formats", HEADROOM_TR("cli", "the config and log formats that are read"), listFormats);
 }
 

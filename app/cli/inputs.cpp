@@ -7,6 +7,7 @@
 
 #include "config/assumed_batch.h"
 #include "insight/fit_knobs.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 #include "runlog/anchor_scan.h"
 #include "runlog/log_arguments.h"
@@ -36,7 +37,12 @@ Result<void> applySettings(const PlanOptions& options, const Knowledge& knowledg
         }
         const std::string field = fieldOf(assignment->key, knowledge.formats);
         if (field.empty()) {
-            return failure(Text{HEADROOM_TR("core", "--set %1: no such field"), {assignment->key}});
+            const std::string nearest = nearestField(assignment->key);
+            return failure(nearest.empty()
+                               ? Text{HEADROOM_TR("core", "--set %1: no such field; headroom-cli fields lists them"),
+                                      {assignment->key}}
+                               : Text{HEADROOM_TR("core", "--set %1: no such field; did you mean %2?"),
+                                      {assignment->key, nearest}});
         }
         if (auto done = setField(plan, field, assignment->value, fromCommandLine("--set")); !done) {
             return done;

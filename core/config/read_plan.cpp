@@ -195,7 +195,8 @@ private:
                 Text{HEADROOM_TR("core", "“%1” is not a size such as 80GiB, which %2 needs"), {setting.text, key.key}});
         } else {
             Text text = set.error().text;
-            text.arguments = {setting.text, key.key};
+            text.arguments[0] = setting.text;
+            text.arguments[1] = key.key;
             report(Severity::Error, setting.line, std::move(text));
         }
         forget(field, setting);

@@ -15,7 +15,7 @@ namespace {
 
 tl::unexpected<Problem> notUnderstood(std::string_view key, std::string_view text, const Origin& origin, Text reason)
 {
-    reason.arguments = {std::string(text), std::string(key)};
+    reason.arguments.insert(reason.arguments.begin(), {std::string(text), std::string(key)});
     return failure(std::move(reason), origin.source ? *origin.source : std::string{}, origin.line);
 }
 
@@ -79,8 +79,11 @@ template <class T> Text expectation()
         return Text{HEADROOM_TR("core", "“%1” is not a number, which %2 needs")};
     } else if constexpr (std::is_same_v<T, bool>) {
         return Text{HEADROOM_TR("core", "“%1” is neither true nor false, which %2 needs")};
+    } else if constexpr (std::is_enum_v<T>) {
+        return Text{HEADROOM_TR("core", "“%1” is not one of the values of %2: %3"),
+                    {fmt::format("{}", fmt::join(namesOf<T>(), ", "))}};
     } else {
-        return Text{HEADROOM_TR("core", "“%1” is not one of the values of %2")};
+        return {}; // any text will do
     }
 }
 

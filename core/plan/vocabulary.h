@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -49,6 +50,16 @@ inline constexpr int componentCount = 9;
 [[nodiscard]] std::string_view nameOf(Granularity granularity);
 [[nodiscard]] std::string_view nameOf(DataType type);
 [[nodiscard]] std::string_view nameOf(Component component);
+
+/// Of all values, in their order.
+template <class E> [[nodiscard]] std::vector<std::string_view> namesOf()
+{
+    std::vector<std::string_view> names;
+    for (int value = 0; !nameOf(static_cast<E>(value)).empty(); ++value) {
+        names.push_back(nameOf(static_cast<E>(value)));
+    }
+    return names;
+}
 
 /// Null when the text is none of the names (or a known spelling of one: "torch.bfloat16", "float32", "1F1B").
 template <class E> [[nodiscard]] std::optional<E> fromName(std::string_view text);

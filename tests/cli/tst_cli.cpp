@@ -379,6 +379,7 @@ void TestCli::listsWhatShips_data()
     QTest::newRow("models") << QByteArray("models") << QByteArray("8,030,261,248");
     QTest::newRow("gpus") << QByteArray("gpus") << QByteArray("H100");
     QTest::newRow("formats") << QByteArray("formats") << QByteArray("base-yaml");
+    QTest::newRow("fields") << QByteArray("fields") << QByteArray("gpipe, 1f1b, interleaved");
 }
 
 void TestCli::listsWhatShips()

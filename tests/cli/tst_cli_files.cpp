@@ -25,7 +25,7 @@ const QMap<QString, QStringList> calls{
     {"export", {"export", "FILE", "--to", "megatron-args"}},
 };
 
-const QStringList catalogs{"models", "gpus", "formats"};
+const QStringList catalogs{"models", "gpus", "formats", "fields"};
 
 } // namespace
 

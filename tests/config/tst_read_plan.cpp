@@ -235,7 +235,8 @@ void TestReadPlan::problemsNameTheLine_data()
     row("not a number", "train: {micro_batch_size: two}",
         {"test.yaml:3: “two” is not a whole number, which train.micro_batch_size needs"});
     row("not a schedule", "  schedule: zigzag",
-        {"test.yaml:3: “zigzag” is not one of the values of parallel.schedule"});
+        {"test.yaml:3: “zigzag” is not one of the values of parallel.schedule: gpipe, 1f1b, interleaved, "
+         "zb-h1, zb-h2, zb-v, v-half, v-min, dualpipe, dualpipev"});
     row("unknown preset", "model: nonesuch-7b", {"test.yaml:3: “nonesuch-7b” is not a model known here"});
     row("unknown recipe", "precision: int3",
         {"test.yaml:3: “int3” is not a precision recipe known here; fp32, bf16-mixed and megatron-bf16 are some"});

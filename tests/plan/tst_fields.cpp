@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "plan/batch.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
@@ -7,6 +8,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <set>
 
 using namespace headroom;
@@ -54,6 +56,9 @@ private slots:
     void validates();
     void recipes_data();
     void recipes();
+    void kindsNameWordsThatAreTaken();
+    void nearest_data();
+    void nearest();
 };
 
 void TestFields::everyKeyIsUniqueAndReadsBack()
@@ -308,6 +313,58 @@ void TestFields::recipes()
         sum += bytesPerElement(type);
     }
     QTEST(sum, "bytesPerParameter");
+}
+
+/// Words of a field are read, and mean a legal value of it.
+void TestFields::kindsNameWordsThatAreTaken()
+{
+    std::size_t words = 0;
+    for (const FieldKind& kind : fieldKinds()) {
+        QVERIFY2(isFieldKey(kind.key), kind.key.c_str());
+        for (const std::string& word : kind.words) {
+            TrainingPlan plan;
+            QVERIFY2(setField(plan, kind.key, word, written()).has_value(), (kind.key + '=' + word).c_str());
+            QCOMPARE(fieldText(plan, kind.key), word);
+            for (const Problem& problem : validate(plan)) {
+                QVERIFY2(!problem.text.english().starts_with(word + " is none of"), problem.text.english().c_str());
+            }
+            ++words;
+        }
+    }
+    QVERIFY(words > 40);
+    const auto kinds = fieldKinds();
+    const auto schedule = std::ranges::find(kinds, "parallel.schedule", &FieldKind::key);
+    QVERIFY(schedule != kinds.end());
+    QCOMPARE(schedule->words.size(), std::size_t{10}); // theory.md section 4
+    QCOMPARE(schedule->standard, std::string("1f1b"));
+}
+
+void TestFields::nearest_data()
+{
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("field");
+    QTest::newRow("letter missing") << "paralel.pp"
+                                    << "parallel.pp";
+    QTest::newRow("letters swapped") << "batch.mirco"
+                                     << "batch.micro";
+    QTest::newRow("group left out") << "zero_stage"
+                                    << "shard.zero_stage";
+    QTest::newRow("wrong group") << "model.seq"
+                                 << "batch.seq";
+    QTest::newRow("wrong group, long name") << "recompute.schedule"
+                                            << "parallel.schedule";
+    QTest::newRow("nothing like it") << "learning.weather"
+                                     << "";
+    QTest::newRow("nothing") << ""
+                             << "";
+    QTest::newRow("without end") << QString(100'000, u'x') << "";
+}
+
+void TestFields::nearest()
+{
+    QFETCH(QString, key);
+    QFETCH(QString, field);
+    QCOMPARE(QString::fromStdString(nearestField(key.toStdString())), field);
 }
 
 QTEST_APPLESS_MAIN(TestFields)

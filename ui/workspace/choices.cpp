@@ -5,6 +5,7 @@
 #include "footprint/tape_shape.h"
 #include "insight/knobs.h"
 #include "insight/plan_edits.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
@@ -21,13 +22,7 @@ constexpr std::array schedules{Schedule::GPipe,       Schedule::OneForwardOneBac
                                Schedule::ZbH2,        Schedule::ZbV,
                                Schedule::VHalf,       Schedule::VMin,
                                Schedule::DualPipe,    Schedule::DualPipeV};
-constexpr std::array<std::string_view, 7> optimizers{"adamw",        "adamw_8bit", "adafactor", "muon",
-                                                     "sgd_momentum", "sgd",        "lion"};
 constexpr std::array<std::string_view, 6> shardings{"none", "zero1", "zero2", "zero3", "fsdp", "dist_opt"};
-constexpr std::array<std::string_view, 15> profiles{
-    "megatron-te", "megatron-local", "megatron-2.4", "megatron-kwai", "deepspeed-pipeline",
-    "hf-eager",    "hf-sdpa",        "hf-flash",     "torchtitan",    "torchtune",
-    "prime-rl",    "litgpt",         "internevo",    "galvatron",     "nanotron"};
 constexpr std::string_view customPrecision = "custom";
 
 /// 1F1B of several chunks is interleaved, whatever the field says.
@@ -80,11 +75,11 @@ std::vector<std::string> idsOf(Choice choice)
         return ids;
     }
     case Choice::Optimizer:
-        return copy(optimizers);
+        return fieldWords("optimizer.name");
     case Choice::Sharding:
         return copy(shardings);
     case Choice::Profile:
-        return copy(profiles);
+        return fieldWords("implementation.profile");
     }
     return {};
 }
