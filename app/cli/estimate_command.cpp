@@ -7,9 +7,9 @@
 #include "wording.h"
 
 #include "footprint/estimate.h"
-#include "footprint/step_time.h"
-#include "footprint/tape_shape.h"
-#include "footprint/uncertainty.h"
+#include "footprint/outlook/step_time.h"
+#include "footprint/outlook/uncertainty.h"
+#include "footprint/tape/shape.h"
 #include "plan/fields.h"
 #include "replay/replay.h"
 #include "units/number.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/footprint.h"
-#include "footprint/uncertainty.h"
+#include "footprint/outlook/uncertainty.h"
 #include "insight/finding.h"
 #include "runlog/run.h"
 

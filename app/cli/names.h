@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/footprint.h"
-#include "footprint/step_time.h"
+#include "footprint/outlook/step_time.h"
 
 #include <string>
 

@@ -5,7 +5,7 @@
 #include "table.h"
 #include "wording.h"
 
-#include "footprint/uncertainty.h"
+#include "footprint/outlook/uncertainty.h"
 #include "units/number.h"
 
 #include <fmt/format.h>

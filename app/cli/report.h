@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/estimate.h"
-#include "footprint/uncertainty.h"
+#include "footprint/outlook/uncertainty.h"
 #include "insight/finding.h"
 #include "insight/saved_calibration.h"
 

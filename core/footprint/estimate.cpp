@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
 
-#include "footprint/outside.h"
+#include "footprint/outlook/outside.h"
 #include "footprint/working.h"
 #include "plan/batch.h"
 #include "plan/validity.h"

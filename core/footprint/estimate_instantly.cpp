@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
-#include "footprint/outside.h"
-#include "footprint/tape_instant.h"
+#include "footprint/instant/estimator.h"
+#include "footprint/outlook/outside.h"
 
 #include <utility>
 

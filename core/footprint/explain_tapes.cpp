@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/explain_tapes.h"
 
-#include "footprint/tape_program.h"
-#include "footprint/tape_state.h"
+#include "footprint/tape/program.h"
+#include "footprint/tape/state.h"
 #include "footprint/working.h"
 #include "units/number.h"
 

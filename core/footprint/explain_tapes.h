@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/estimate.h"
-#include "footprint/tensor_kind.h"
+#include "footprint/tape/tensor_kind.h"
 
 #include <array>
 

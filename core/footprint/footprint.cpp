@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/footprint.h"
 
-#include "footprint/elements.h"
+#include "footprint/recipe/elements.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/activations.h"
-#include "footprint/architecture.h"
 #include "footprint/footprint.h"
-#include "footprint/parameters.h"
-#include "footprint/schedule.h"
-#include "footprint/state.h"
-#include "footprint/trained_parts.h"
+#include "footprint/recipe/activations.h"
+#include "footprint/recipe/architecture.h"
+#include "footprint/recipe/parameters.h"
+#include "footprint/recipe/state.h"
+#include "footprint/recipe/trained_parts.h"
+#include "footprint/schedule/schedule.h"
 #include "plan/encoder_placement.h"
 #include "plan/pipeline_split.h"
 

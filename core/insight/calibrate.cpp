@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/calibrate.h"
 
-#include "footprint/tape_shape.h"
+#include "footprint/tape/shape.h"
 #include "insight/rule.h"
 #include "plan/batch.h"
 #include "units/number.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/failed_tensor.h"
 
-#include "footprint/tape_program.h"
-#include "footprint/tape_state.h"
+#include "footprint/tape/program.h"
+#include "footprint/tape/state.h"
 
 #include <algorithm>
 #include <cstdlib>

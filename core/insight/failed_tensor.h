@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/tensor_kind.h"
+#include "footprint/tape/tensor_kind.h"
 #include "plan/training_plan.h"
 #include "units/bytes.h"
 #include "units/text.h"

@@ -4,7 +4,7 @@
 #include "config/settings_without_effect.h"
 #include "footprint/estimate.h"
 #include "footprint/footprint.h"
-#include "footprint/step_time.h"
+#include "footprint/outlook/step_time.h"
 #include "insight/run_summary.h"
 #include "plan/training_plan.h"
 #include "runlog/run.h"

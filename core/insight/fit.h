@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/step_time.h"
+#include "footprint/outlook/step_time.h"
 #include "insight/fit_knobs.h"
 
 #include <stop_token>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/log_conclusions.h"
 
-#include "footprint/uncertainty.h"
+#include "footprint/outlook/uncertainty.h"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 
 #include "config/config_document.h"
 #include "config/file_bytes.h"
-#include "footprint/tape_shape.h"
+#include "footprint/tape/shape.h"
 #include "plan/fields.h"
 #include "units/number.h"
 

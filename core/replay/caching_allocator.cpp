@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/caching_allocator.h"
 
-#include "footprint/block_size.h"
+#include "footprint/tape/block_size.h"
 #include "replay/allocator_sizes.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay.h"
 
-#include "footprint/tape_instant.h"
-#include "footprint/tape_walk.h"
+#include "footprint/instant/estimator.h"
+#include "footprint/schedule/step_walk.h"
 #include "replay/replay_reader.h"
 
 #include <algorithm>

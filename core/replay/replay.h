@@ -2,7 +2,7 @@
 #pragma once
 
 #include "footprint/footprint.h"
-#include "footprint/tape_program.h"
+#include "footprint/tape/program.h"
 #include "replay/caching_allocator.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay_reader.h"
 
-#include "footprint/block_size.h"
-#include "footprint/tape_offload.h"
+#include "footprint/tape/block_size.h"
+#include "footprint/tape/offload.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/tape_state.h"
+#include "footprint/tape/state.h"
 #include "replay/replay.h"
 
 #include <map>

@@ -2,7 +2,7 @@
 // What is there before the first step, and what the optimizer's step allocates.
 #include "replay/replay_reader.h"
 
-#include "footprint/graph_inputs.h"
+#include "footprint/tape/graph_inputs.h"
 
 #include <numeric>
 

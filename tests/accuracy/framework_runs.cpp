@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "accuracy/comparison.h"
 #include "accuracy/framework_cases.h"
-#include "footprint/outside.h"
+#include "footprint/outlook/outside.h"
 #include "plan/layer_pattern.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "accuracy/comparison.h"
 #include "accuracy/framework_cases.h"
-#include "footprint/tape_instant.h"
+#include "footprint/instant/estimator.h"
 #include "insight/calibrate.h"
 
 #include <map>

@@ -2,8 +2,8 @@
 //
 // bench_replay [SECONDS]: both readers of the tapes on one core, Llama 2 70B, TP 8 with sequence parallelism, PP 4, all
 // stages and phases. Processor time, so that a busy machine does not change the figures much.
+#include "footprint/instant/estimator.h"
 #include "footprint/plans.h"
-#include "footprint/tape_instant.h"
 #include "replay/replay.h"
 #include "units/number.h"
 

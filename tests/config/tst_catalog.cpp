@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/catalog.h"
-#include "footprint/parameters.h"
+#include "footprint/recipe/parameters.h"
 
 #include <QTemporaryDir>
 #include <QtTest>

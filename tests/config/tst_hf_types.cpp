@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_fixture.h"
 #include "config/open_plan.h"
-#include "footprint/architecture.h"
-#include "footprint/parameters.h"
+#include "footprint/recipe/architecture.h"
+#include "footprint/recipe/parameters.h"
 
 #include <QFile>
 #include <QJsonDocument>

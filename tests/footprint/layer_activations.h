@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/activations.h"
+#include "footprint/recipe/activations.h"
 
 namespace headroom::test {
 

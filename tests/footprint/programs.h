@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/tape_program.h"
+#include "footprint/tape/program.h"
 
 #include <QtGlobal>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "footprint/estimate.h"
+#include "footprint/outlook/uncertainty.h"
 #include "footprint/plans.h"
-#include "footprint/uncertainty.h"
 
 #include <QtGlobal>
 

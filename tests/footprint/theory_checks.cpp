@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/theory_checks.h"
 
-#include "footprint/state.h"
+#include "footprint/recipe/state.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/anchor_plans.h"
-#include "footprint/architecture.h"
-#include "footprint/schedule.h"
-#include "footprint/tape_shape.h"
+#include "footprint/recipe/architecture.h"
+#include "footprint/schedule/schedule.h"
+#include "footprint/tape/shape.h"
 #include "footprint/theory_checks.h"
 #include "units/bytes.h"
 

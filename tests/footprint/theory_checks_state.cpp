@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/architecture.h"
 #include "footprint/estimate.h"
-#include "footprint/state.h"
-#include "footprint/tape_state.h"
+#include "footprint/recipe/architecture.h"
+#include "footprint/recipe/state.h"
+#include "footprint/tape/state.h"
 #include "footprint/theory_checks.h"
 #include "plan/pipeline_split.h"
 

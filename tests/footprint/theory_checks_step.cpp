@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/architecture.h"
-#include "footprint/flops.h"
-#include "footprint/outside.h"
-#include "footprint/tape_shape.h"
-#include "footprint/tape_walk.h"
+#include "footprint/outlook/flops.h"
+#include "footprint/outlook/outside.h"
+#include "footprint/recipe/architecture.h"
+#include "footprint/schedule/step_walk.h"
+#include "footprint/tape/shape.h"
 #include "footprint/theory_checks.h"
 
 #include <QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/tape_shape.h"
+#include "footprint/tape/shape.h"
 #include "footprint/theory_checks.h"
 
 #include <QtTest>

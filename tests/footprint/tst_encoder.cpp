@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
-#include "footprint/flops.h"
-#include "footprint/tape_instant.h"
-#include "footprint/tape_state.h"
+#include "footprint/instant/estimator.h"
+#include "footprint/outlook/flops.h"
+#include "footprint/tape/state.h"
 #include "footprint/vision_plans.h"
 #include "footprint/working.h"
 #include "plan/batch.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/estimate.h"
-#include "footprint/tape_state.h"
-#include "footprint/tape_torch.h"
+#include "footprint/tape/state.h"
+#include "footprint/torch/tapes.h"
 #include "plan/objective.h"
 #include "plans.h"
 #include "programs.h"

@@ -2,9 +2,9 @@
 //
 // What must hold for every plan, whatever its figures are.
 #include "footprint/estimate.h"
-#include "footprint/schedule_order.h"
+#include "footprint/instant/estimator.h"
+#include "footprint/schedule/order.h"
 #include "footprint/settings.h"
-#include "footprint/tape_instant.h"
 
 #include <QtTest>
 

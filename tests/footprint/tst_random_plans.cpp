@@ -2,8 +2,8 @@
 //
 // Figures of plans that nobody would write down, but that a search may come to.
 #include "footprint/estimate.h"
+#include "footprint/instant/estimator.h"
 #include "footprint/settings.h"
-#include "footprint/tape_instant.h"
 
 #include <QtTest>
 

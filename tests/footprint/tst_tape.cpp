@@ -2,9 +2,9 @@
 //
 // What the tapes keep, against the tables of theory.md 3.2, 3.7 and 3.9 with the corrections of theory_dense.md
 // rule 12.
+#include "footprint/instant/estimator.h"
 #include "footprint/programs.h"
-#include "footprint/tape_instant.h"
-#include "footprint/tape_state.h"
+#include "footprint/tape/state.h"
 #include "footprint/vision_plans.h"
 
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "footprint/parameters.h"
-#include "footprint/state.h"
+#include "footprint/recipe/parameters.h"
+#include "footprint/recipe/state.h"
 #include "footprint/working.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/framework_oracle.h"
 
-#include "footprint/architecture.h"
+#include "footprint/recipe/architecture.h"
 #include "plan/batch.h"
 
 #include <algorithm>

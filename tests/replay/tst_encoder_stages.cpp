@@ -2,8 +2,8 @@
 //
 // Image encoders by tape wherever they are placed: both readers agree, parameters are the model's, and what lies
 // between the stages has the sizes worked out by hand.
-#include "footprint/tape_instant.h"
-#include "footprint/tape_state.h"
+#include "footprint/instant/estimator.h"
+#include "footprint/tape/state.h"
 #include "footprint/working.h"
 #include "footprint/written_plan.h"
 #include "replay/replay.h"
@@ -410,7 +410,7 @@ void TestEncoderStages::refusesWhatNobodyRuns()
                                               "parallel.encoder_pp=2"),
                                      stages);
     QVERIFY(!inner);
-    QVERIFY2(inner.error().english().find("several stages") != std::string::npos, inner.error().english().c_str());
+    QVERIFY2(inner.error().english().find("one stage of the encoder") != std::string::npos, inner.error().english().c_str());
     for (const char* sizes :
          {"vision.images_per_sample=900000000 batch.micro=900000000", "vision.layers=900000000000000",
           "vision.hidden=90000000000 vision.heads=1", "projector.hidden=9000000000000"}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The footprint of a whole plan by either reader of the tapes, and what stands in where no tape describes it.
-#include "footprint/tape_instant.h"
+#include "footprint/instant/estimator.h"
 #include "replay/models.h"
 #include "replay/replay.h"
 

@@ -2,9 +2,9 @@
 //
 // Inputs of CUDA graphs, counted by hand: a graph for every recorded layer of a pass that has run forward and not yet
 // backward.
-#include "footprint/graph_inputs.h"
+#include "footprint/instant/estimator.h"
 #include "footprint/programs.h"
-#include "footprint/tape_instant.h"
+#include "footprint/tape/graph_inputs.h"
 #include "footprint/written_plan.h"
 #include "replay/replay.h"
 

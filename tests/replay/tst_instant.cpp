@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Both readers of the tapes must tell the same, apart from the allocator's rounding.
-#include "footprint/tape_instant.h"
+#include "footprint/instant/estimator.h"
 #include "replay/models.h"
 #include "replay/replay.h"
 

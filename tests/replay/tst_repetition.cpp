@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/tape_instant.h"
+#include "footprint/instant/estimator.h"
 #include "footprint/written_plan.h"
 #include "insight/fit_plans.h"
 #include "replay/replay.h"

@@ -2,7 +2,7 @@
 #include "workspace/choices.h"
 
 #include "footprint/estimate.h"
-#include "footprint/tape_shape.h"
+#include "footprint/tape/shape.h"
 #include "insight/knobs.h"
 #include "insight/plan_edits.h"
 #include "plan/field_kinds.h"

@@ -2,7 +2,7 @@
 #include "workspace/replay_job.h"
 
 #include "footprint/estimate.h"
-#include "footprint/uncertainty.h"
+#include "footprint/outlook/uncertainty.h"
 #include "replay/replay.h"
 
 #include <QPromise>

@@ -2,7 +2,7 @@
 #include "workspace/workspace.h"
 
 #include "footprint/estimate.h"
-#include "footprint/tape_shape.h"
+#include "footprint/tape/shape.h"
 #include "plan/validity.h"
 #include "workspace/conclusions_job.h"
 #include "workspace/follow_job.h"
