@@ -2149,6 +2149,58 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <source>term</source>
         <translation>项</translation>
     </message>
+    <message>
+        <source>whole number</source>
+        <translation>整数</translation>
+    </message>
+    <message>
+        <source>number</source>
+        <translation>数字</translation>
+    </message>
+    <message>
+        <source>true or false</source>
+        <translation>true 或 false</translation>
+    </message>
+    <message>
+        <source>size, as in 80GiB</source>
+        <translation>大小，如 80GiB</translation>
+    </message>
+    <message>
+        <source>words, separated by commas</source>
+        <translation>以逗号分隔的词</translation>
+    </message>
+    <message>
+        <source>word</source>
+        <translation>词</translation>
+    </message>
+    <message>
+        <source>field</source>
+        <translation>字段</translation>
+    </message>
+    <message>
+        <source>unless stated</source>
+        <translation>未写明时</translation>
+    </message>
+    <message>
+        <source>takes</source>
+        <translation>可用值</translation>
+    </message>
+    <message>
+        <source>no field has “%1” in its name</source>
+        <translation>没有名称含“%1”的字段</translation>
+    </message>
+    <message>
+        <source>no field has “%1” in its name; did you mean %2?</source>
+        <translation>没有名称含“%1”的字段；您是指 %2 吗？</translation>
+    </message>
+    <message>
+        <source>the fields of a plan, which --set and set take, and their values</source>
+        <translation>方案的字段（供 --set 和 set 使用）及其可用值</translation>
+    </message>
+    <message>
+        <source>only those that have this in their name, as in parallel.</source>
+        <translation>只列出名称含此内容的字段，如 parallel.</translation>
+    </message>
 </context>
 <context>
     <name>core</name>
@@ -5269,10 +5321,6 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>请用 --gpu 指定 GPU，或用 --capacity 指定显存</translation>
     </message>
     <message>
-        <source>--set %1: no such field</source>
-        <translation>--set %1：没有这个字段</translation>
-    </message>
-    <message>
         <source>the log has no memory measurements</source>
         <translation>日志没有显存测量</translation>
     </message>
@@ -5523,6 +5571,18 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>it failed in the optimizer</source>
         <translation>在优化器中失败</translation>
+    </message>
+    <message>
+        <source>--set %1: no such field; headroom-cli fields lists them</source>
+        <translation>--set %1：没有这个字段；headroom-cli fields 会列出所有字段</translation>
+    </message>
+    <message>
+        <source>--set %1: no such field; did you mean %2?</source>
+        <translation>--set %1：没有这个字段；您是指 %2 吗？</translation>
+    </message>
+    <message>
+        <source>“%1” is not one of the values of %2: %3</source>
+        <translation>“%1”不是 %2 的可用值：%3</translation>
     </message>
 </context>
 <context>
