@@ -356,6 +356,23 @@ Term peakTerm(const Page& page)
     return result;
 }
 
+void addWorkingSet(const StageWorking& own, std::vector<Term>& terms)
+{
+    const auto add = [&terms](Text name, const char* formula, double bytes) {
+        if (bytes > 0) {
+            terms.push_back(term(std::move(name), formula, "", bytes, Unit::Size));
+        }
+    };
+    add(Text{HEADROOM_TR("core", "Working set of recomputation")}, HEADROOM_TR("core", "one layer − its input"),
+        own.rebuilt);
+    add(Text{HEADROOM_TR("core", "Weights in 16 bits beside fp32 ones")},
+        HEADROOM_TR("core", "2 × elements of matrices"), own.weightCache);
+    add(Text{HEADROOM_TR("core", "Gathered in forward")}, HEADROOM_TR("core", "weights of two layers, of tables"),
+        own.gathered);
+    add(Text{HEADROOM_TR("core", "Gathered in backward")},
+        HEADROOM_TR("core", "these + a layer's gradients, and those being reduced"), own.gatheredBackward);
+}
+
 } // namespace
 
 std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibration, const Footprint& footprint,
@@ -376,10 +393,7 @@ std::vector<Term> explain(const TrainingPlan& plan, const Calibration& calibrati
     if (own.layers.encoder.layers > 0 && working.tower.isPresent()) {
         terms.push_back(visionTerm(page));
     }
-    if (own.rebuilt > 0) {
-        terms.push_back(term(Text{HEADROOM_TR("core", "Working set of recomputation")},
-                             HEADROOM_TR("core", "one layer − its input"), "", own.rebuilt, Unit::Size));
-    }
+    addWorkingSet(own, terms);
     terms.push_back(peakTerm(page));
     terms.push_back(term(Text{HEADROOM_TR("core", "Device")}, HEADROOM_TR("core", "reserved + context"),
                          fmt::format("{} + {}", size(real(page.result.peakReserved.value)),

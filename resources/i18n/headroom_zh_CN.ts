@@ -5584,6 +5584,30 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <source>“%1” is not one of the values of %2: %3</source>
         <translation>“%1”不是 %2 的可用值：%3</translation>
     </message>
+    <message>
+        <source>Weights in 16 bits beside fp32 ones</source>
+        <translation>fp32 权重旁的 16 位副本</translation>
+    </message>
+    <message>
+        <source>2 × elements of matrices</source>
+        <translation>2 × 矩阵元素数</translation>
+    </message>
+    <message>
+        <source>Gathered in forward</source>
+        <translation>前向中收集的权重</translation>
+    </message>
+    <message>
+        <source>weights of two layers, of tables</source>
+        <translation>两层的权重与词表</translation>
+    </message>
+    <message>
+        <source>Gathered in backward</source>
+        <translation>反向中收集的部分</translation>
+    </message>
+    <message>
+        <source>these + a layer&apos;s gradients, and those being reduced</source>
+        <translation>以上 + 一层的梯度及正在归约的梯度</translation>
+    </message>
 </context>
 <context>
     <name>headroom::Actions</name>

@@ -5,6 +5,8 @@
 
 #include <QtTest>
 
+#include <algorithm>
+
 using namespace headroom;
 using test::estimated;
 using test::planOf;
@@ -19,6 +21,7 @@ private slots:
     void explanationsFollowTheEstimate_data();
     void explanationsFollowTheEstimate();
     void explainsNothingBeyondTheStages();
+    void explainsWhatIsGathered();
 };
 
 void ExplainTest::explainsTheExample()
@@ -85,6 +88,23 @@ void ExplainTest::explainsNothingBeyondTheStages()
     const TrainingPlan plan = workflowExample();
     QVERIFY(explain(plan, {}, estimated(plan), 1).empty());
     QVERIFY(explain(plan, {}, Footprint{}, 0).empty());
+}
+
+/// theory.md 2.4: two layers of 218,112,000 and both tables of 128,256 · 4,096 with the last norm, in 16 bits; backward
+/// has a layer's gradients beside them, and as many that are being reduced.
+void ExplainTest::explainsWhatIsGathered()
+{
+    const TrainingPlan plan
+        = planOf({{"shard.fsdp", "true"}, {"parallel.dp", "8"}, {"precision.recipe", "bf16-pure"}}, test::llama3Of8B());
+    const std::vector<Term> terms = explain(plan, {}, estimated(plan), 0);
+    const auto valueOf = [&terms](const char* name) {
+        const auto found
+            = std::ranges::find_if(terms, [name](const Term& term) { return term.name.english() == name; });
+        return found != terms.end() ? found->value : 0;
+    };
+    constexpr double forward = 2 * (2 * 218'112'000.0 + 2 * 128'256 * 4'096.0 + 4'096);
+    QCOMPARE(valueOf("Gathered in forward"), forward);
+    QCOMPARE(valueOf("Gathered in backward"), forward + 2 * 2 * 218'112'000.0);
 }
 
 QTEST_APPLESS_MAIN(ExplainTest)
