@@ -252,7 +252,7 @@ bool areMixersComputable(const TorchShape& shape)
 TorchWeights layerWeights(const TorchShape& shape, std::int64_t layer)
 {
     return shape.model.isHybrid() ? kindWeights(shape, shape.model.kinds[static_cast<std::size_t>(layer)])
-                                  : blockWeights(shape, shape.model.moeLayers(layer, 1) > 0);
+                                  : blockWeights(shape, shape.model.moeLayers(layer, 1) > 0, shape.memoryTokens > 0);
 }
 
 /// Of FSDP what is gathered next is that of the largest neighbour that a layer of this kind has anywhere.

@@ -8,6 +8,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace headroom;
@@ -22,6 +23,7 @@ private slots:
     void encoderDecoderParameters_data();
     void encoderDecoderParameters();
     void recipeOfEncoderDecoders();
+    void gathersWholeDecoderBlocks();
 };
 
 namespace {
@@ -125,6 +127,28 @@ void TestEncoderDecoders::recipeOfEncoderDecoders()
     const double memory = 2.0 * 2 * 8 * 512 * 1024; // around the norm between the halves
     const double ratio = (recipe - memory) / (kept - copies);
     QVERIFY2(std::abs(ratio - 1) < 0.01, qPrintable(QString::number(ratio)));
+}
+
+/// While the decoder's words are looked up FSDP gathers its first block for what comes: two attentions of 4·h², an MLP
+/// of 2·h·f and three norms of h, in 16 bits; the buffer has room for the rank's own eighth too.
+void TestEncoderDecoders::gathersWholeDecoderBlocks()
+{
+    TrainingPlan plan = t5Large();
+    plan.parallel.dp = Count(8);
+    plan.shard.fsdp = Flag(true);
+    plan.shard.fsdpVersion = Count(2);
+    plan.precision.recipe = Name("bf16-pure");
+    const ModelProgram program = programOf(plan);
+    constexpr std::int64_t h = 1024, f = 4096, block = 2 * (2 * 4 * h * h + 2 * h * f + 3 * h);
+    const auto gathers = [&program](std::size_t piece, std::int64_t bytes) {
+        const auto& events = program.pieces[piece].tape.forward;
+        return std::any_of(events.begin(), events.end(), [bytes](const Tape::Event& event) {
+            return event.op == Tape::Op::Allocate && event.kind == TensorKind::GatheredParameters
+                && event.bytes == (bytes + 511) / 512 * 512;
+        });
+    };
+    QVERIFY(gathers(0, block / 8 * 9));
+    QVERIFY(gathers(1, block));
 }
 
 QTEST_APPLESS_MAIN(TestEncoderDecoders)
