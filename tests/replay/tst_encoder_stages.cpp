@@ -410,7 +410,8 @@ void TestEncoderStages::refusesWhatNobodyRuns()
                                               "parallel.encoder_pp=2"),
                                      stages);
     QVERIFY(!inner);
-    QVERIFY2(inner.error().english().find("one stage of the encoder") != std::string::npos, inner.error().english().c_str());
+    QVERIFY2(inner.error().english().find("one stage of the encoder") != std::string::npos,
+             inner.error().english().c_str());
     for (const char* sizes :
          {"vision.images_per_sample=900000000 batch.micro=900000000", "vision.layers=900000000000000",
           "vision.hidden=90000000000 vision.heads=1", "projector.hidden=9000000000000"}) {
