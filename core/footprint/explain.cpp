@@ -314,10 +314,9 @@ Term visionTerm(const Page& page)
 
 std::string peakFormula(bool hasVision, bool hasWorkingSet)
 {
-    if (hasVision && hasWorkingSet) {
-        return HEADROOM_TR("core", "static state + in flight × activations + vision + working set");
-    }
-    return hasVision    ? HEADROOM_TR("core", "static state + in flight × activations + vision")
+    return hasVision && hasWorkingSet
+        ? HEADROOM_TR("core", "static state + in flight × activations + vision + working set")
+        : hasVision     ? HEADROOM_TR("core", "static state + in flight × activations + vision")
         : hasWorkingSet ? HEADROOM_TR("core", "static state + in flight × activations + working set")
                         : HEADROOM_TR("core", "static state + in flight × activations");
 }

@@ -110,9 +110,14 @@ std::vector<FieldKind> fieldKinds()
 
 std::vector<std::string> fieldWords(std::string_view key)
 {
-    std::vector<FieldKind> kinds = fieldKinds();
-    const auto found = std::ranges::find(kinds, key, &FieldKind::key);
-    return found != kinds.end() ? std::move(found->words) : std::vector<std::string>{};
+    std::vector<std::string> words;
+    const TrainingPlan plan;
+    forEachField(plan, [&]<class T>(std::string_view name, const Field<T>& /*field*/) {
+        if (name == key) {
+            words = wordsOf<T>(key);
+        }
+    });
+    return words;
 }
 
 std::string nearestField(std::string_view key)

@@ -17,11 +17,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::array schedules{Schedule::GPipe,       Schedule::OneForwardOneBackward,
-                               Schedule::Interleaved, Schedule::ZbH1,
-                               Schedule::ZbH2,        Schedule::ZbV,
-                               Schedule::VHalf,       Schedule::VMin,
-                               Schedule::DualPipe,    Schedule::DualPipeV};
 constexpr std::array<std::string_view, 6> shardings{"none", "zero1", "zero2", "zero3", "fsdp", "dist_opt"};
 constexpr std::string_view customPrecision = "custom";
 
@@ -59,14 +54,8 @@ std::vector<std::string> idsOf(Choice choice)
 {
     const auto copy = [](const auto& list) { return std::vector<std::string>(list.begin(), list.end()); };
     switch (choice) {
-    case Choice::Schedule: {
-        std::vector<std::string> ids;
-        ids.reserve(schedules.size());
-        for (const Schedule schedule : schedules) {
-            ids.emplace_back(nameOf(schedule));
-        }
-        return ids;
-    }
+    case Choice::Schedule:
+        return fieldWords("parallel.schedule");
     case Choice::Precision: {
         std::vector<std::string> ids;
         for (const PrecisionRecipe& recipe : precisionRecipes()) {

@@ -131,4 +131,27 @@ Weights projectorWeights(const Projector& projector, const VisionTower& tower)
     return part.weights();
 }
 
+std::vector<std::int64_t> projectorWidths(const Projector& projector)
+{
+    const std::int64_t merged = projector.in * projector.merge * projector.merge;
+    switch (projector.kind) {
+    case Projector::Kind::None:
+    case Projector::Kind::Resampler:
+    case Projector::Kind::Perceiver:
+        return {};
+    case Projector::Kind::Linear:
+        return {projector.in, projector.out};
+    case Projector::Kind::PatchMerger:
+        return {merged, merged, projector.out};
+    case Projector::Kind::PixelShuffle:
+        return {merged, projector.hidden, projector.out};
+    default:
+        break;
+    }
+    std::vector<std::int64_t> widths{projector.in};
+    widths.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(projector.layers, 1, 64)), projector.hidden);
+    widths.push_back(projector.out);
+    return widths;
+}
+
 } // namespace headroom

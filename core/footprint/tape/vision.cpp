@@ -3,6 +3,7 @@
 
 #include "footprint/megatron/ops.h"
 #include "footprint/megatron/parameters.h"
+#include "footprint/recipe/vision_weights.h"
 
 #include <algorithm>
 
@@ -11,26 +12,6 @@ namespace headroom {
 using enum TensorKind;
 
 namespace {
-
-/// The linear layers of a projector: widths from the first input to the last output.
-std::vector<std::int64_t> widthsOf(const Projector& projector)
-{
-    const std::int64_t merged = projector.in * projector.merge * projector.merge;
-    switch (projector.kind) {
-    case Projector::Kind::Linear:
-        return {projector.in, projector.out};
-    case Projector::Kind::PatchMerger:
-        return {merged, merged, projector.out};
-    case Projector::Kind::PixelShuffle:
-        return {merged, projector.hidden, projector.out};
-    default:
-        break;
-    }
-    std::vector<std::int64_t> widths{projector.in};
-    widths.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(projector.layers, 1, 64)), projector.hidden);
-    widths.push_back(projector.out);
-    return widths;
-}
 
 void addNorm(Piece& piece, std::int64_t width, bool isLayerNorm)
 {
@@ -54,7 +35,7 @@ public:
         , m_tower(tower)
         , m_ops(ops)
         , m_piece(piece)
-        , m_widths(widthsOf(projector))
+        , m_widths(projectorWidths(projector))
         , m_rows(ops.shape.microBatch * projector.tokens)
     {
     }

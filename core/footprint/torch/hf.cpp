@@ -11,37 +11,33 @@
 
 namespace headroom {
 
-const TorchHabits hfEagerHabits{.profile = "hf-eager",
-                                .hasExplicitScores = true,
-                                .hasFirstFsdp = true,
-                                .accumulatesWhole = true,
-                                .hasOwnAdafactor = true,
-                                .splitsTensors = true,
-                                .holdsTableWhole = true,
-                                .gathersLogits = true,
-                                .castsToFloat8 = true,
-                                .hasEngineLayers = true};
+/// What does not depend on how attention is computed.
+static constexpr TorchHabits transformersHabits(std::string_view profile)
+{
+    return {.profile = profile,
+            .hasFirstFsdp = true,
+            .accumulatesWhole = true,
+            .hasOwnAdafactor = true,
+            .splitsTensors = true,
+            .holdsTableWhole = true,
+            .gathersLogits = true,
+            .castsToFloat8 = true,
+            .hasEngineLayers = true};
+}
 
-const TorchHabits hfSdpaHabits{.profile = "hf-sdpa",
-                               .hasFirstFsdp = true,
-                               .accumulatesWhole = true,
-                               .hasOwnAdafactor = true,
-                               .splitsTensors = true,
-                               .holdsTableWhole = true,
-                               .gathersLogits = true,
-                               .castsToFloat8 = true,
-                               .hasEngineLayers = true};
+constinit const TorchHabits hfEagerHabits = [] {
+    TorchHabits habits = transformersHabits("hf-eager");
+    habits.hasExplicitScores = true;
+    return habits;
+}();
+
+constinit const TorchHabits hfSdpaHabits = transformersHabits("hf-sdpa");
 
 /// flash-attn reads grouped keys and values as they are.
-const TorchHabits hfFlashHabits{.profile = "hf-flash",
-                                .repeatsKv = false,
-                                .hasFirstFsdp = true,
-                                .accumulatesWhole = true,
-                                .hasOwnAdafactor = true,
-                                .splitsTensors = true,
-                                .holdsTableWhole = true,
-                                .gathersLogits = true,
-                                .castsToFloat8 = true,
-                                .hasEngineLayers = true};
+constinit const TorchHabits hfFlashHabits = [] {
+    TorchHabits habits = transformersHabits("hf-flash");
+    habits.repeatsKv = false;
+    return habits;
+}();
 
 } // namespace headroom

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/torch/vision.h"
+#include "footprint/recipe/vision_weights.h"
 
 #include "footprint/tape/vision.h"
 #include "footprint/torch/modules.h"
@@ -19,30 +20,6 @@ constexpr std::int64_t channels = 3;
 std::int64_t patchElements(const VisionTower& tower)
 {
     return channels * tower.temporalPatch * tower.patch * tower.patch;
-}
-
-/// Widths from the first linear layer's input to the last one's output (theory.md 1.6).
-std::vector<std::int64_t> widthsOf(const Projector& projector)
-{
-    const std::int64_t merged = projector.in * projector.merge * projector.merge;
-    switch (projector.kind) {
-    case Projector::Kind::None:
-    case Projector::Kind::Resampler:
-    case Projector::Kind::Perceiver:
-        return {};
-    case Projector::Kind::Linear:
-        return {projector.in, projector.out};
-    case Projector::Kind::PatchMerger:
-        return {merged, merged, projector.out};
-    case Projector::Kind::PixelShuffle:
-        return {merged, projector.hidden, projector.out};
-    default:
-        break;
-    }
-    std::vector<std::int64_t> widths{projector.in};
-    widths.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(projector.layers, 1, 64)), projector.hidden);
-    widths.push_back(projector.out);
-    return widths;
 }
 
 bool hasNorm(const Projector& projector)
@@ -150,7 +127,7 @@ TorchWeights projectorWeights(const VisionTower& tower, const Projector& project
         return resamplerWeights(projector);
     }
     TorchWeights weights;
-    const std::vector<std::int64_t> widths = widthsOf(projector);
+    const std::vector<std::int64_t> widths = projectorWidths(projector);
     for (std::int64_t k = 0; k < mergersOf(projector); ++k) {
         if (hasNorm(projector)) {
             const bool isMerged = projector.kind == Projector::Kind::PixelShuffle || k > 0;
@@ -191,7 +168,7 @@ void writeTorchProjector(const TorchShape& shape, const VisionTower& tower, cons
 {
     ModuleGraph graph(shape.tokens * tower.hidden * shape.compute, trainsEncoder);
     TorchModules modules(shape, graph);
-    const std::vector<std::int64_t> widths = widthsOf(projector);
+    const std::vector<std::int64_t> widths = projectorWidths(projector);
     const std::int64_t rows = imagesOf(shape, tower) * projector.tokens;
     if (projector.kind == Projector::Kind::Resampler) {
         applyResampler(shape, projector, imagesOf(shape, tower), modules, graph);
