@@ -8,7 +8,7 @@
 
 #include <QTest>
 
-#include <algorithm>
+#include <cmath>
 #include <random>
 
 using namespace headroom;
@@ -16,7 +16,9 @@ using test::planOf;
 
 namespace {
 
-constexpr double tolerance = 0.005;
+// Where single blocks of some MiB find a place depends on all that was freed before; the instant reader's guess of it
+// may be off by more in one figure out of twenty, never by much.
+constexpr double tolerance = 0.005, most = 0.013;
 
 constexpr std::int64_t leastState = 1'000'000'000; // in smaller stages single blocks weigh more than half a percent
 
@@ -209,15 +211,6 @@ QByteArray draw(const Choices& choices, std::mt19937& random)
     return settings;
 }
 
-/// Half a percent from what lies between the tensors alone and their blocks, and from the blocks as far as usual rests
-/// within them reach.
-bool isHeld(Bytes figure, Bytes blocks, Bytes rounding, double usualRounding)
-{
-    const auto got = static_cast<double>(figure.value), most = static_cast<double>(blocks.value);
-    const double least = most - static_cast<double>(rounding.value);
-    return got >= std::max(least * (1 - tolerance), most * (1 - usualRounding)) && got <= most * (1 + tolerance);
-}
-
 } // namespace
 
 class TestSweep : public QObject
@@ -232,67 +225,57 @@ private slots:
 void TestSweep::agrees_data()
 {
     QTest::addColumn<QList<Choices>>("choices");
-    QTest::addColumn<double>("usualRounding");
-    constexpr double usual = 0.01, ofManySmall = 0.03, ofFrozen = 0.05; // of a few MiB: an encoder's, a rank's parts
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "prime-rl", "litgpt"}) {
-        QTest::newRow(profile) << QList<Choices>{models, torch} << usual;
+        QTest::newRow(profile) << QList<Choices>{models, torch};
     }
     for (const char* profile : {"hf-sdpa", "torchtune"}) {
-        QTest::addRow("%s, over ranks", profile) << QList<Choices>{models, torch, ranks} << ofManySmall;
+        QTest::addRow("%s, over ranks", profile) << QList<Choices>{models, torch, ranks};
     }
     for (const char* profile : {"hf-sdpa", "hf-flash", "torchtune"}) {
-        QTest::addRow("%s, parts frozen", profile) << QList<Choices>{models, torch, frozenParts} << usual;
-        QTest::addRow("%s, parts of images frozen", profile)
-            << QList<Choices>{models, torch, encoders, frozenParts} << ofManySmall;
+        QTest::addRow("%s, parts frozen", profile) << QList<Choices>{models, torch, frozenParts};
+        QTest::addRow("%s, parts of images frozen", profile) << QList<Choices>{models, torch, encoders, frozenParts};
     }
-    QTest::newRow("torchtitan, parts frozen") << QList<Choices>{models, torch, pipelines, frozenParts} << usual;
+    QTest::newRow("torchtitan, parts frozen") << QList<Choices>{models, torch, pipelines, frozenParts};
     for (const char* profile : {"hf-sdpa", "torchtune"}) {
-        QTest::addRow("%s, in 8 bits", profile) << QList<Choices>{models, torch, eightBits} << usual;
+        QTest::addRow("%s, in 8 bits", profile) << QList<Choices>{models, torch, eightBits};
     }
-    QTest::newRow("torchtitan, in 8 bits") << QList<Choices>{models, torch, pipelines, eightBits} << usual;
+    QTest::newRow("torchtitan, in 8 bits") << QList<Choices>{models, torch, pipelines, eightBits};
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
-        QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves} << ofManySmall;
+        QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves};
     }
     for (const char* profile : {"torchtitan", "internevo", "galvatron"}) {
-        QTest::newRow(profile) << QList<Choices>{models, torch, pipelines} << usual;
-        QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders} << ofManySmall;
-        QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders} << ofManySmall;
+        QTest::newRow(profile) << QList<Choices>{models, torch, pipelines};
+        QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders};
+        QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders};
     }
-    QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines} << ofManySmall;
+    QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines};
     for (const char* profile : {"megatron-te", "megatron-local"}) {
-        QTest::newRow(profile) << QList<Choices>{models, megatron} << usual;
-        QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders} << ofManySmall;
-        QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded} << usual;
+        QTest::newRow(profile) << QList<Choices>{models, megatron};
+        QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders};
+        QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded};
     }
-    QTest::newRow("megatron-te, hybrids") << QList<Choices>{hybrids, contexts, megatron} << ofManySmall;
+    QTest::newRow("megatron-te, hybrids") << QList<Choices>{hybrids, contexts, megatron};
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "torchtitan"}) {
-        QTest::addRow("%s, hybrids", profile) << QList<Choices>{hybrids, torchOfHybrids} << ofManySmall;
+        QTest::addRow("%s, hybrids", profile) << QList<Choices>{hybrids, torchOfHybrids};
     }
-    QTest::newRow("torchtitan, pipelines of hybrids")
-        << QList<Choices>{hybrids, torchOfHybrids, pipelines} << ofManySmall;
+    QTest::newRow("torchtitan, pipelines of hybrids") << QList<Choices>{hybrids, torchOfHybrids, pipelines};
     QTest::newRow("megatron-te, hybrids in 8 bits or with adapters")
-        << QList<Choices>{hybrids, contexts, megatron, eightBitOrAdapters} << ofManySmall;
-    QTest::newRow("megatron-te, frozen hybrids")
-        << QList<Choices>{hybrids,
-                          megatron,
-                          {towers, {"frozen.llm=true frozen.vision=false", "frozen.vision=true frozen.llm=true"}}}
-        << ofFrozen;
-    QTest::newRow("megatron-te, FSDP of hybrids")
-        << QList<Choices>{hybrids, contexts, megatron, shardedUnits} << ofManySmall;
-    QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread} << usual;
-    QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits} << usual;
-    QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed} << usual;
-    QTest::newRow("megatron-kwai") << QList<Choices>{models, rebuilt} << ofManySmall;
-    QTest::newRow("megatron-kwai, activations on the host")
-        << QList<Choices>{models, rebuilt, offloaded} << ofManySmall;
+        << QList<Choices>{hybrids, contexts, megatron, eightBitOrAdapters};
+    QTest::newRow("megatron-te, frozen hybrids") << QList<Choices>{
+        hybrids, megatron, {towers, {"frozen.llm=true frozen.vision=false", "frozen.vision=true frozen.llm=true"}}};
+    QTest::newRow("megatron-te, FSDP of hybrids") << QList<Choices>{hybrids, contexts, megatron, shardedUnits};
+    QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread};
+    QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits};
+    QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed};
+    QTest::newRow("megatron-kwai") << QList<Choices>{models, rebuilt};
+    QTest::newRow("megatron-kwai, activations on the host") << QList<Choices>{models, rebuilt, offloaded};
 }
 
 void TestSweep::agrees()
 {
     QFETCH(QList<Choices>, choices);
-    QFETCH(double, usualRounding);
     std::mt19937 random(20);
-    int compared = 0, missed = 0;
+    int compared = 0, figures = 0, beyond = 0, missed = 0;
     for (int round = 0; round < 60 || (round < 240 && compared < 30); ++round) {
         QByteArray settings = "model.gated_mlp=true implementation.profile="
             + QByteArray(QTest::currentDataTag()).split(',').front() + ' ';
@@ -316,28 +299,28 @@ void TestSweep::agrees()
             ++compared;
             options.steps = 1;
             const StageReplay first = replayStage(estimator.program(), estimator.program().stages[i], options);
-            const Bytes rounding{std::max(replayed.peakRounding.value, replayed.steadyRounding.value)};
-            const auto hold = [&](const char* what, Bytes figure, Bytes blocks, Bytes rest) {
-                if (!isHeld(figure, blocks, rest, usualRounding)) {
+            const auto hold = [&](const char* what, Bytes figure, Bytes blocks) {
+                const double error = static_cast<double>(figure.value) / static_cast<double>(blocks.value) - 1;
+                ++figures;
+                beyond += std::abs(error) > tolerance ? 1 : 0;
+                if (std::abs(error) > most) {
                     ++missed;
-                    qWarning("stage %zu, %s: instant %lld, replay %lld, of which rounding %lld: %s", i, what,
-                             static_cast<long long>(figure.value), static_cast<long long>(blocks.value),
-                             static_cast<long long>(rest.value), settings.constData());
+                    qWarning("stage %zu, %s: instant %lld, replay %lld, %.2f %%: %s", i, what,
+                             static_cast<long long>(figure.value), static_cast<long long>(blocks.value), 100 * error,
+                             settings.constData());
                 }
             };
-            hold("peak", instant.peakAllocated, replayed.peakAllocated, rounding);
-            hold("steady", instant.steadyAllocated, replayed.steadyAllocated, rounding);
-            hold("first step", instant.firstStepPeakAllocated, first.peakAllocated, first.peakRounding);
+            hold("peak", instant.peakAllocated, replayed.peakAllocated);
+            hold("steady", instant.steadyAllocated, replayed.steadyAllocated);
+            hold("first step", instant.firstStepPeakAllocated, first.peakAllocated);
             for (std::size_t phase = 0; phase < replayed.phases.size(); ++phase) {
-                // Rests are counted at the peak and between steps; a lower phase may have as many of its own.
-                const auto usualRest = static_cast<double>(replayed.phases[phase].value) * usualRounding;
-                hold("phase", instant.phases[phase], replayed.phases[phase],
-                     std::max(rounding, Bytes{static_cast<std::int64_t>(usualRest)}));
+                hold("phase", instant.phases[phase], replayed.phases[phase]);
             }
         }
     }
-    qInfo("%d stages", compared);
+    qInfo("%d stages, %d of %d figures beyond half a percent", compared, beyond, figures);
     QVERIFY(compared >= 30);
+    QVERIFY(beyond * 20 <= figures);
     QCOMPARE(missed, 0);
 }
 

@@ -1,60 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/instant/count.h"
 
+#include "footprint/instant/rests.h"
 #include "footprint/schedule/step_walk.h"
 #include "footprint/tape/block_size.h"
 #include "footprint/tape/state.h"
 #include "footprint/working.h"
 
 #include <algorithm>
-#include <set>
 
 namespace headroom {
 
 namespace {
-
-/// How large the blocks are that tensors which stay get, one after the other, from segments of 20 MiB or, from 10 MiB
-/// on, of their own; a rest of up to 1 MiB is not split off, unless segments grow as they are needed (theory.md 6.3).
-class Segments
-{
-public:
-    explicit Segments(bool areExpandable)
-        : m_areExpandable(areExpandable)
-    {
-    }
-
-    std::int64_t place(std::int64_t bytes)
-    {
-        const std::int64_t size = roundUp(std::max<std::int64_t>(bytes, 1), 512);
-        if (m_areExpandable || size <= mebibyte) {
-            return size;
-        }
-        const auto found = m_free.lower_bound(size);
-        const std::int64_t block = found != m_free.end() ? *found
-            : size < 10 * mebibyte                       ? 20 * mebibyte
-                                                         : roundUp(size, 2 * mebibyte);
-        if (found != m_free.end()) {
-            m_free.erase(found);
-        }
-        if (block - size <= mebibyte) {
-            return block;
-        }
-        m_free.insert(block - size);
-        return size;
-    }
-
-    void addFree(std::int64_t bytes) { m_free.insert(bytes); }
-
-private:
-    static constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-    static constexpr std::int64_t roundUp(std::int64_t value, std::int64_t unit)
-    {
-        return (value + unit - 1) / unit * unit;
-    }
-
-    const bool m_areExpandable;
-    std::multiset<std::int64_t> m_free;
-};
 
 class TapeCounter
 {
@@ -67,7 +24,7 @@ public:
         , m_segments(program.usesExpandableSegments)
     {
         for (const Tape::Event& tensor : stage.tensors.resident) {
-            change(tensor.kind, m_segments.place(tensor.bytes));
+            change(tensor.kind, blockSize(tensor.bytes) + m_segments.place(tensor.bytes));
         }
     }
 
@@ -94,10 +51,7 @@ public:
             dropGradients();
         }
         if (!m_hasMoments) {
-            m_segments.addFree(m_peak - m_now); // where activations were
-            for (const Tape::Event& tensor : m_stage.tensors.created) {
-                change(tensor.kind, m_segments.place(tensor.bytes));
-            }
+            createMoments();
         }
         playTogether(m_stage.tensors.temporaries);
         m_firstStepPeak = m_hasMoments ? m_firstStepPeak : m_peak;
@@ -107,6 +61,22 @@ public:
             chunk.hasGradients = false;
         }
         m_shared.clear();
+    }
+
+    /// Where activations were, and in segments of their own.
+    void createMoments()
+    {
+        std::vector<std::int64_t> moments;
+        for (const Tape::Event& tensor : m_stage.tensors.created) {
+            moments.push_back(tensor.bytes);
+        }
+        m_rests = placeStep(m_program, m_stage, m_segments, m_peak - m_now, {}, moments);
+        const std::int64_t passes = std::max(m_phases[at(Phase::Forward)], m_phases[at(Phase::Backward)]);
+        m_firstPassPeak = passes + m_rests.ofActivations(passes, m_now - m_gradients);
+        changeAll(m_stage.tensors.created, 1);
+        if (!moments.empty()) {
+            change(m_stage.tensors.created.back().kind, m_rests.moments);
+        }
     }
 
     void dropGradients()
@@ -186,10 +156,18 @@ public:
     }
     void weights(std::size_t /*index*/, std::int64_t /*microBatch*/) { }
 
-    void fill(StageFootprint& result) const
+    void fill(StageFootprint& result)
     {
+        for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+            m_phases[at(phase)] += m_rests.ofActivations(m_phases[at(phase)], m_now);
+        }
+        if (m_peakPhase != Phase::Optimizer) {
+            const std::int64_t rests = m_rests.ofActivations(m_peak, m_now);
+            addActivationRests(rests, m_atPeak);
+            m_peak += rests;
+        }
         result.steadyAllocated = Bytes{m_now};
-        result.firstStepPeakAllocated = Bytes{m_firstStepPeak};
+        result.firstStepPeakAllocated = Bytes{std::max(m_firstStepPeak, m_firstPassPeak)};
         result.peakAllocated = result.peakReserved = Bytes{m_peak};
         result.peakPhase = m_peakPhase;
         for (std::size_t i = 0; i < m_phases.size(); ++i) {
@@ -204,6 +182,7 @@ public:
 
 private:
     static constexpr auto activations = static_cast<std::size_t>(Component::Activations);
+    static constexpr std::size_t at(Phase phase) { return static_cast<std::size_t>(phase); }
 
     void change(TensorKind kind, std::int64_t bytes)
     {
@@ -211,7 +190,7 @@ private:
         const auto component = static_cast<std::size_t>(componentOf(kind));
         m_components[component] += bytes;
         m_current += m_isInside && component == activations ? bytes : 0;
-        auto& phase = m_phases[static_cast<std::size_t>(m_phase)];
+        auto& phase = m_phases[at(m_phase)];
         phase = std::max(phase, m_now);
         if (m_now > m_peak) {
             m_peak = m_now;
@@ -338,10 +317,11 @@ private:
     std::vector<ChunkCount> m_chunks;
     Segments m_segments;
     std::vector<Tape::Slot> m_shared; ///< tied gradients that are there
-    std::int64_t m_now = 0, m_peak = 0, m_firstStepPeak = 0, m_gradients = 0;
+    std::int64_t m_now = 0, m_peak = 0, m_firstStepPeak = 0, m_firstPassPeak = 0, m_gradients = 0;
     std::array<std::int64_t, componentCount> m_components{}, m_atPeak{};
     std::array<std::int64_t, phaseCount> m_phases{};
     Phase m_phase = Phase::Forward, m_peakPhase = Phase::Forward;
+    StepRests m_rests;
     bool m_hasMoments = false, m_hasGradients = false, m_isInside = false;
     std::int64_t m_flowing = 0; ///< of the gradient that one tape hands to the next
     std::int64_t m_current = 0, m_others = 0; ///< activations of the micro-batch at hand, and of the others

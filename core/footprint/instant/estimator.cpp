@@ -4,6 +4,7 @@
 #include "footprint/instant/count.h"
 #include "footprint/instant/first_pass.h"
 #include "footprint/instant/peak.h"
+#include "footprint/instant/rests.h"
 #include "footprint/instant/summary.h"
 #include "footprint/schedule/schedule.h"
 #include "footprint/schedule/step_walk.h"
@@ -78,6 +79,7 @@ public:
             if (program.roundupDivisions > 1) [[unlikely]] {
                 m_constants.moving = roundedParameters(program, stage);
             }
+            m_constants.moving += m_state.movingRests;
             m_firstStepPeak = m_peak.bytes
                 = m_state.parameters - m_state.reference + m_constants.moving + m_state.gradients;
             m_peak.isConstruction = true;
@@ -201,10 +203,13 @@ public:
         m_now += summary.weights.net;
     }
 
-    void fill(StageFootprint& result) const
+    void fill(StageFootprint& result)
     {
+        if (m_rests.activations > 0) {
+            addActivationRests();
+        }
         result.steadyAllocated = Bytes{m_now};
-        result.firstStepPeakAllocated = Bytes{m_firstStepPeak};
+        result.firstStepPeakAllocated = Bytes{std::max(m_firstStepPeak, m_firstPassPeak)};
         result.peakAllocated = Bytes{m_peak.bytes};
         result.peakReserved = result.peakAllocated;
         result.peakPhase = m_peak.phase;
@@ -246,19 +251,37 @@ private:
     /// does not fit there in segments of their own.
     void addMomentRests()
     {
-        if (m_state.momentRests == 0) {
-            return;
-        }
         const std::int64_t cached = *std::max_element(m_phasePeaks.begin(), m_phasePeaks.end()) - m_now;
-        const double fresh
-            = 1 - static_cast<double>(cached) / static_cast<double>(m_state.mainGradients + m_state.moments);
-        const auto rests = static_cast<std::int64_t>(static_cast<double>(m_state.momentRests) * std::max(fresh, 0.0));
-        m_now += rests;
-        for (std::int64_t& peak : m_phasePeaks) {
-            peak += rests;
+        if (m_constants.segments) {
+            m_rests = placeStep(m_program, m_stage, *m_constants.segments, cached,
+                                mainGradientTensors(m_program, m_stage), momentTensors(m_program, m_stage));
+        } else if (m_state.momentRests > 0) {
+            const double fresh
+                = 1 - static_cast<double>(cached) / static_cast<double>(m_state.mainGradients + m_state.moments);
+            m_rests.moments
+                = static_cast<std::int64_t>(static_cast<double>(m_state.momentRests) * std::max(fresh, 0.0));
         }
-        m_peak.bytes += m_peak.isConstruction ? 0 : rests;
-        m_peak.momentRests = rests;
+        m_now += m_rests.moments;
+        for (std::int64_t& peak : m_phasePeaks) {
+            peak += m_rests.moments;
+        }
+        m_peak.bytes += m_peak.isConstruction ? 0 : m_rests.moments;
+        m_peak.momentRests = m_rests.moments;
+    }
+
+    /// What blocks hold beyond the tensors that are alive beside the state alone.
+    void addActivationRests()
+    {
+        const std::int64_t state = m_now - m_state.mainGradients;
+        for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+            auto& peak = m_phasePeaks[static_cast<std::size_t>(phase)];
+            peak += m_rests.ofActivations(peak, state);
+        }
+        m_firstPassPeak += m_rests.ofActivations(m_firstPassPeak, state - m_state.moments - m_peak.momentRests);
+        if (m_peak.phase != Phase::Optimizer && !m_peak.isConstruction) {
+            m_peak.activationRests = m_rests.ofActivations(m_peak.bytes, state);
+            m_peak.bytes += m_peak.activationRests;
+        }
     }
 
     std::int64_t& walked(TensorKind kind) { return kind == TensorKind::ActivationGradient ? m_gradients : m_walked; }
@@ -317,7 +340,7 @@ private:
         if (m_isFirstStep) {
             const std::int64_t lacking = m_state.moments + m_missing;
             const std::int64_t first = isFirst ? firstRise(m_stage.chunks[chunk], made) : summary.peak;
-            m_firstStepPeak = std::max(m_firstStepPeak, before - lacking + first);
+            m_firstPassPeak = std::max(m_firstPassPeak, before - lacking + first);
         }
     }
 
@@ -363,7 +386,8 @@ private:
     bool m_isFirstStep = true, m_hasMainGradients = false, m_isSplit = false, m_isWeights = false, m_isReturned = false;
     std::uint64_t m_forwardSeen = 0, m_backwardSeen = 0, m_weightsSeen = 0;
     std::int64_t m_now = 0, m_kept = 0, m_walked = 0, m_gradients = 0, m_deferred = 0, m_deferredCount = 0,
-                 m_firstStepPeak = 0, m_missing = 0, m_made = 0;
+                 m_firstStepPeak = 0, m_firstPassPeak = 0, m_missing = 0, m_made = 0;
+    StepRests m_rests;
     std::array<std::int64_t, phaseCount> m_phasePeaks{};
     InstantPeak m_peak;
 };
@@ -422,6 +446,9 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
         }
         scratch.constants = {};
         scratch.constants.state = stageState(m_program, stage);
+        if (sharesSegments(m_program, stage)) {
+            scratch.constants.segments = placeState(m_program, stage, scratch.constants.state);
+        }
         scratch.constants.parameters = parameterCount(m_program, stage);
         scratch.constants.persistents = persistentBytes(m_program, stage, scratch.persistents);
         for (std::size_t i = 0; i < scratch.persistents.size(); ++i) {

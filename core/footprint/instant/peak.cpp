@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/instant/peak.h"
 
+#include "footprint/instant/rests.h"
+
 #include <numeric>
 
 namespace headroom {
@@ -52,9 +54,10 @@ ComponentBytes peakComponents(const ModelProgram& program, const StageProgram& s
     // What waits for the end of the step: gradients of logits, mostly, or what a vocabulary layer keeps, or parameters
     // and gradients that are whole.
     if (program.shape.deferredWgrads >= 0 || constants.stepPersistents > 0) {
-        components[at(program.shape.shardsGradients ? Component::WorkingSet : Component::Logits)]
-            += peak.bytes - std::accumulate(components.begin(), components.end(), std::int64_t{0});
+        components[at(program.shape.shardsGradients ? Component::WorkingSet : Component::Logits)] += peak.bytes
+            - peak.activationRests - std::accumulate(components.begin(), components.end(), std::int64_t{0});
     }
+    addActivationRests(peak.activationRests, components);
     return components;
 }
 

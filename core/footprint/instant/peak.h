@@ -3,6 +3,7 @@
 
 #include "footprint/instant/first_pass.h"
 #include "footprint/instant/summary.h"
+#include "footprint/tape/segments.h"
 #include "footprint/tape/state.h"
 
 #include <array>
@@ -23,6 +24,7 @@ struct StageConstants
     std::int64_t moving = 0; ///< tensors beside the buffer they move into while a distributed optimizer is built
     std::optional<Place> place; ///< of the chunk's bytes by component
     ComponentBytes components{};
+    std::optional<Segments> segments; ///< of what is there before the first step, where tensors share some
 };
 
 /// The highest moment that the instant reader has met on a stage.
@@ -37,6 +39,7 @@ struct InstantPeak
     std::int64_t walked = 0, gradients = 0; ///< tensors of the schedule
     std::int64_t bytes = 0;
     std::int64_t momentRests = 0; ///< what the blocks of the moments hold beyond them
+    std::int64_t activationRests = 0; ///< and those of what is neither state nor gradients
     bool isConstruction = false; ///< before the first step
 };
 

@@ -29,9 +29,12 @@ std::int64_t restOf(const ModelProgram& program, std::int64_t bytes)
     return rest <= mebibyte ? rest : 0;
 }
 
-std::int64_t blockOf(const ModelProgram& program, std::int64_t bytes)
+/// The blocks of `count` tensors; `rests`: what they hold beyond them.
+std::int64_t blocksOf(const ModelProgram& program, std::int64_t bytes, std::int64_t count, std::int64_t& rests)
 {
-    return rounded(bytes) + restOf(program, bytes);
+    const std::int64_t rest = restOf(program, bytes);
+    rests += count * rest;
+    return count * (rounded(bytes) + rest);
 }
 
 std::int64_t roundUp(std::int64_t value, std::int64_t unit)
@@ -89,7 +92,7 @@ void addFrozen(const ModelProgram& program, const StageProgram& stage, StageStat
 {
     if (program.shape.shardsParameters && !program.shape.hasReference) {
         for (const std::int64_t buffer : frozenStorages(program, stage)) {
-            bytes.parameters += blockOf(program, buffer);
+            bytes.parameters += blocksOf(program, buffer, 1, bytes.parameterRests);
         }
         return;
     }
@@ -97,7 +100,7 @@ void addFrozen(const ModelProgram& program, const StageProgram& stage, StageStat
         const auto sum = [&](const std::vector<std::int64_t>& tensors) {
             std::int64_t all = 0;
             for (const std::int64_t elements : tensors) {
-                all += count * blockOf(program, elements * program.shape.element);
+                all += blocksOf(program, elements * program.shape.element, count, bytes.parameterRests);
             }
             return all;
         };
@@ -120,13 +123,14 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
         for (std::size_t i = 0; i < tensors.size(); ++i) {
             const std::int64_t tensor = tensors[i];
             elements += count * tensor;
-            bytes.parameters += count * blockOf(program, tensor * shape.element);
+            bytes.parameters += blocksOf(program, tensor * shape.element, count, bytes.parameterRests);
             const std::int64_t kept = shape.dealsTensors ? 0 : onGpu(shape, tensor);
             if (kept == 0) {
                 continue;
             }
             const std::int64_t masterRest = restOf(program, kept * shape.master);
             bytes.master += count * (rounded(kept * shape.master) + masterRest);
+            bytes.masterRests += count * masterRest;
             const bool isPlain = shape.orthogonalises && !isMatrix(piece, group, i);
             for (const std::int64_t moment :
                  {shape.firstMoment, isPlain ? shape.otherSecondMoment : shape.secondMoment}) {
@@ -136,7 +140,8 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
             bytes.mainGradients += shape.hasMainGradients ? count * rounded(kept * 4) : 0;
         }
     });
-    bytes.gradients += elements > 0 ? blockOf(program, elements * shape.gradient) : 0;
+    std::int64_t rests = 0; // a buffer of its own
+    bytes.gradients += elements > 0 ? blocksOf(program, elements * shape.gradient, 1, rests) : 0;
 }
 
 std::vector<std::size_t> dealt(const RankShape& shape, const std::vector<std::int64_t>& tensors, ParameterGroup group)
@@ -153,7 +158,7 @@ void addDealt(const ModelProgram& program, const StageProgram& stage, StageState
     for (const ParameterGroup group : parameterGroups) {
         for (const std::int64_t held :
              optimizerTensors(program.shape, parameterTensors(program, stage, group), group)) {
-            bytes.master += blockOf(program, held * program.shape.master);
+            bytes.master += blocksOf(program, held * program.shape.master, 1, bytes.masterRests);
         }
     }
     for (const std::int64_t moment : momentTensors(program, stage)) {
@@ -187,7 +192,9 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
     bytes.parameters += (buffer * shape.element - (savesBytes ? saved : 0)) / parameterShards(shape, group);
     bytes.gradients += buffer * shape.gradient / gradientShards(shape, group);
-    bytes.master += held * shape.master + masterRests / shardsOf(shape, group); // a share is mostly whole tensors
+    masterRests /= shardsOf(shape, group); // a share is mostly whole tensors
+    bytes.master += held * shape.master + masterRests;
+    bytes.masterRests += masterRests;
     bytes.momentRests += momentRests / shardsOf(shape, group);
     const std::int64_t plain = shape.orthogonalises ? (elements - matrices) / shardsOf(shape, group) : 0;
     bytes.moments += held * (shape.firstMoment + shape.secondMoment) + plain * shape.otherSecondMoment;
@@ -221,7 +228,7 @@ StageState stageState(const ModelProgram& program, const StageProgram& stage)
         }
     }
     for (const std::int64_t copy : fp8WeightCopies(program, stage)) {
-        bytes.parameters += blockOf(program, copy);
+        bytes.parameters += blocksOf(program, copy, 1, bytes.parameterRests);
     }
     if (program.shape.dealsTensors) {
         addDealt(program, stage, bytes);

@@ -14,7 +14,9 @@ struct StageState
     std::int64_t parameters = 0, gradients = 0, master = 0;
     std::int64_t reference = 0; ///< of the parameters: a frozen copy of the model, made once the buffers are there
     std::int64_t moments = 0; ///< from the first optimizer step on
-    std::int64_t momentRests = 0; ///< what their blocks hold beyond them, were each a segment of its own
+    /// What blocks hold beyond them, were each a segment of its own: in parameters and master, but not in moments.
+    std::int64_t parameterRests = 0, masterRests = 0, momentRests = 0;
+    std::int64_t movingRests = 0; ///< of the parameters before they move into one buffer
     std::int64_t stepTemporaries = 0; ///< together alive at one time of every step
     std::int64_t mainGradients = 0; ///< fp32, from the step to the next step's zero_grad
 };

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// How large the blocks are that tensors get one after the other, from segments of 20 MiB or, from 10 MiB on, of their
+/// own: a rest of up to 1 MiB is not split off, unless segments grow as they are needed (theory.md 6.3). What is free
+/// is known by its size alone.
+class Segments
+{
+public:
+    explicit Segments(bool areExpandable = false)
+        : m_areExpandable(areExpandable)
+    {
+    }
+
+    /// Whether tensors of this size share a segment and leave rests in it that depend on the others.
+    [[nodiscard]] static bool leavesRests(std::int64_t bytes)
+    {
+        return bytes > mebibyte && bytes < ownSegment && bytes % (2 * mebibyte) != 0;
+    }
+
+    /// Places tensors of one size that stay; returns what their blocks hold beyond the sizes rounded to 512 bytes.
+    std::int64_t place(std::int64_t bytes, std::int64_t count = 1);
+    std::int64_t place(const std::vector<std::int64_t>& tensors);
+    /// Of `count` blocks, whose neighbours stay what they are.
+    void free(std::int64_t bytes, std::int64_t count = 1);
+    /// All that was placed goes: every segment is free as a whole.
+    void release();
+
+    struct Size
+    {
+        std::int64_t bytes = 0, count = 0;
+    };
+    using Sizes = std::vector<Size>; ///< ascending
+
+    [[nodiscard]] const Sizes& freeBlocks() const { return m_free; }
+    /// Of the segment for a tensor, both rounded; and whether what is left of a block stays with it.
+    [[nodiscard]] static std::int64_t segmentFor(std::int64_t size);
+    [[nodiscard]] static bool isRest(std::int64_t left) { return left <= mebibyte; }
+    [[nodiscard]] static bool isSmall(std::int64_t size) { return size <= mebibyte; }
+
+private:
+    static constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+    static constexpr std::int64_t ownSegment = 10 * mebibyte;
+
+    /// From `blocks` free ones of `whole` bytes each, which a tensor of `size` fits into.
+    std::int64_t cut(std::int64_t whole, std::int64_t blocks, std::int64_t size, std::int64_t count);
+    static void add(Sizes& sizes, std::int64_t bytes, std::int64_t count);
+
+    bool m_areExpandable;
+    Sizes m_free, m_all;
+};
+
+} // namespace headroom
