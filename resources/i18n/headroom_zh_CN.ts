@@ -5513,40 +5513,12 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>%1 以 16 或 32 位保存权重，只有在第二代 FSDP（shard.fsdp_version 为 2）下且 precision.fp8 为 tensorwise 时才以 8 位收集：请去掉 precision.fp8_params</translation>
     </message>
     <message>
-        <source>the profile %1 describes gated attention in hybrids alone: leave model.attn_gate out</source>
-        <translation>实现方案 %1 只支持混合模型中的门控注意力：请去掉 model.attn_gate</translation>
-    </message>
-    <message>
-        <source>the hybrid layers of %1 are whole on every rank: set parallel.tp to 1, or implementation.profile to megatron-te</source>
-        <translation>%1 的混合层在每个 rank 上都是完整的：请把 parallel.tp 设为 1，或把 implementation.profile 设为 megatron-te</translation>
-    </message>
-    <message>
-        <source>the hybrid layers of %1 have whole sequences: set parallel.cp to 1, or implementation.profile to megatron-te</source>
-        <translation>%1 的混合层处理完整的序列：请把 parallel.cp 设为 1，或把 implementation.profile 设为 megatron-te</translation>
-    </message>
-    <message>
-        <source>%1 recomputes hybrid layers as a whole: give recompute.num_layers or recompute.fraction, or set recompute.granularity to full</source>
-        <translation>%1 整层地重计算混合层：请给出 recompute.num_layers 或 recompute.fraction，或把 recompute.granularity 设为 full</translation>
-    </message>
-    <message>
         <source>%1 has no hybrid layers: set implementation.profile to hf-sdpa, torchtitan or megatron-te</source>
         <translation>%1 没有混合层：请把 implementation.profile 设为 hf-sdpa、torchtitan 或 megatron-te</translation>
     </message>
     <message>
         <source>the halves of hybrid layers of %1 follow one another: leave model.parallel_block out</source>
         <translation>%1 的混合层的两半依次运行：请去掉 model.parallel_block</translation>
-    </message>
-    <message>
-        <source>the profile %1 does not describe latent attention in hybrids: leave mla.kv_lora_rank out</source>
-        <translation>实现方案 %1 不支持混合模型中的潜在注意力：请去掉 mla.kv_lora_rank</translation>
-    </message>
-    <message>
-        <source>the hybrid layers of %1 have RMS norms: leave model.layer_norm out</source>
-        <translation>%1 的混合层使用 RMS 归一化：请去掉 model.layer_norm</translation>
-    </message>
-    <message>
-        <source>the profile %1 freezes the layers of hybrids together (frozen.llm), not by name, layer or share</source>
-        <translation>实现方案 %1 把混合模型的各层一起冻结（frozen.llm），不按名称、层或比例冻结</translation>
     </message>
     <message>
         <source>stage %1, estimated: %2 allocated at its peak in forward</source>
@@ -5607,6 +5579,22 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>these + a layer&apos;s gradients, and those being reduced</source>
         <translation>以上 + 一层的梯度及正在归约的梯度</translation>
+    </message>
+    <message>
+        <source>Mixers spread over ranks as Megatron-LM does, in want of a way of the framework&apos;s own</source>
+        <translation>混合器按 Megatron-LM 的方式分布到各 rank，因为该框架没有自己的方式</translation>
+    </message>
+    <message>
+        <source>%1 has no gated attention: set implementation.profile to hf-sdpa, torchtitan or megatron-te</source>
+        <translation>%1 没有门控注意力：请把 implementation.profile 设为 hf-sdpa、torchtitan 或 megatron-te</translation>
+    </message>
+    <message>
+        <source>the state spaces of the first Mamba read whole sequences under %1, which no framework spreads: set parallel.cp to 1</source>
+        <translation>在 %1 下，第一代 Mamba 的状态空间读取完整序列，没有框架会切分它：请把 parallel.cp 设为 1</translation>
+    </message>
+    <message>
+        <source>under %1 the heads of mixers are split over parallel.tp × parallel.cp ranks: choose those so that they divide mixer.heads, mixer.key_heads and mixer.groups</source>
+        <translation>在 %1 下，混合器的头分布到 parallel.tp × parallel.cp 个 rank 上：请使其能整除 mixer.heads、mixer.key_heads 和 mixer.groups</translation>
     </message>
 </context>
 <context>

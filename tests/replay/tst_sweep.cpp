@@ -201,6 +201,17 @@ const Choices eightBitOrAdapters{{"precision.fp8=tensorwise", "precision.fp8=blo
                                   "lora.rank=8 lora.targets=linear_fc1,linear_fc2 lora.dropout=0.1"}};
 const Choices contexts{{"parallel.cp=1", "parallel.cp=2", "mixer.conv=4"}};
 const Choices torchOfHybrids = torch.mid(0, torch.size() - 1); // attention and MLP side by side are none
+/// Norms, latent attention, the first Mamba, and what a policy stores.
+const Choices otherLayers{
+    {"model.rope=true", "model.layer_norm=true",
+     "mla.kv_lora_rank=512 mla.qk_nope_dim=128 mla.qk_rope_dim=64 mla.v_dim=128", "mixer.kind=mamba",
+     "recompute.enabled=true recompute.granularity=selective recompute.modules="},
+};
+const Choices frozenMixers{
+    {"frozen.trained_layers=5", "frozen.trained_layers=-4", "frozen.ratio=0.4", "frozen.patterns=embed_tokens|in_proj",
+     "frozen.trained=out_proj|A_log|mlp.down|norm", "frozen.patterns=conv1d|o_proj frozen.trained=lm_head"},
+};
+const Choices gates{{"model.attn_gate=true", "model.attn_gate=true model.qk_norm=true"}};
 
 QByteArray draw(const Choices& choices, std::mt19937& random)
 {
@@ -259,6 +270,21 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, hybrids", profile) << QList<Choices>{hybrids, torchOfHybrids};
     }
     QTest::newRow("torchtitan, pipelines of hybrids") << QList<Choices>{hybrids, torchOfHybrids, pipelines};
+    for (const char* profile : {"hf-sdpa", "torchtune"}) {
+        QTest::addRow("%s, hybrids over ranks", profile)
+            << QList<Choices>{hybrids, torchOfHybrids, ranks, contexts, otherLayers};
+        QTest::addRow("%s, parts of hybrids frozen", profile)
+            << QList<Choices>{hybrids, torchOfHybrids, contexts, otherLayers, frozenMixers};
+    }
+    for (const char* profile : {"torchtitan", "galvatron"}) {
+        QTest::addRow("%s, hybrids over ranks", profile)
+            << QList<Choices>{hybrids, torchOfHybrids, pipelines, contexts, otherLayers};
+    }
+    QTest::newRow("torchtitan, parts of hybrids frozen")
+        << QList<Choices>{hybrids, torchOfHybrids, pipelines, contexts, otherLayers, frozenMixers};
+    for (const char* profile : {"hf-sdpa", "torchtitan"}) {
+        QTest::addRow("%s, gated attention", profile) << QList<Choices>{models, torch, pipelines, contexts, gates};
+    }
     QTest::newRow("megatron-te, hybrids in 8 bits or with adapters")
         << QList<Choices>{hybrids, contexts, megatron, eightBitOrAdapters};
     QTest::newRow("megatron-te, frozen hybrids") << QList<Choices>{

@@ -3,6 +3,7 @@
 
 #include "footprint/tape/shape.h"
 #include "footprint/torch/tapes.h"
+#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "units/number.h"
 
@@ -245,6 +246,15 @@ bool hasStateSpaces(const TrainingPlan& plan)
     return kind.starts_with("mamba") || (kind.empty() && hasLetter);
 }
 
+/// Over ranks whose frameworks have no hybrids of their own.
+bool splitsMixers(const AssumptionCase& asked)
+{
+    const TorchHabits* habits = torchHabits(profileOf(asked.plan));
+    const ParallelPlan& parallel = asked.plan.parallel;
+    return habits != nullptr && isHybrid(asked.plan)
+        && (parallel.cp.value > 1 || (parallel.tp.value > 1 && habits->supportsTensorParallel));
+}
+
 /// Transformers' hybrids compute their mixers by libraries where these are there, else in Python, which keeps far more;
 /// no tape describes that, so there is no figure for it.
 std::vector<AssumptionRow> mixerRows()
@@ -259,6 +269,11 @@ std::vector<AssumptionRow> mixerRows()
          "flash-linear-attention, causal_conv1d",
          HEADROOM_TR("core", "Kernels of the delta nets taken as installed: without them much more is kept"),
          [](const AssumptionCase& c) { return c.isTorch && c.plan.mixer.kind.value == "gated_delta_net"; },
+         {}},
+        {"mixer.heads",
+         "Megatron-LM",
+         HEADROOM_TR("core", "Mixers spread over ranks as Megatron-LM does, in want of a way of the framework's own"),
+         &splitsMixers,
          {}},
     };
 }

@@ -139,6 +139,14 @@ std::int64_t tiledPositions(const VisionPlan& vision, std::int64_t tokens)
 
 } // namespace
 
+LayerKind Architecture::kindOf(std::int64_t layer) const
+{
+    const auto place = static_cast<std::size_t>(std::max<std::int64_t>(layer, 0));
+    return place < kinds.size()
+        ? kinds[place]
+        : LayerKind{Mixer::Attention, moeLayers(layer, 1) > 0 ? FeedForward::Experts : FeedForward::Mlp};
+}
+
 std::int64_t Architecture::moeLayers(std::int64_t first, std::int64_t count) const
 {
     if (!isMoe()) {

@@ -53,6 +53,7 @@ struct Architecture
     [[nodiscard]] bool hasEncoder() const { return encoderLayers > 0; }
     [[nodiscard]] bool isMoe() const { return experts > 0; }
     [[nodiscard]] Elements norm() const { return Elements(layerNorm ? 2 : 1) * hidden; }
+    [[nodiscard]] LayerKind kindOf(std::int64_t layer) const;
     /// How many of the layers [first, first + count) have experts.
     [[nodiscard]] std::int64_t moeLayers(std::int64_t first, std::int64_t count) const;
     /// How many of them are of each kind that a hybrid has.

@@ -46,7 +46,7 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
     part.column(model.hidden, keys, own(Adapters::Key));
     part.column(model.hidden, keys, own(Adapters::Value));
     if (model.qkvBias) {
-        part.columnBias(queries);
+        part.columnBias(gated);
         part.columnBias(keys);
         part.columnBias(model.audioBins > 0 ? Elements(0) : keys); // Whisper's keys have none
     }
@@ -61,9 +61,10 @@ void addAttention(PartBuilder& part, const Architecture& model, const Split& spl
 
 /// Mamba-2 (arXiv:2405.21060, mamba_ssm modules/mamba2.py): z, x, B, C and the time steps from one projection, a
 /// convolution over x, B and C, A, D and a bias for every head, a gated norm.
-void addStateSpace(PartBuilder& part, const Architecture& model)
+void addStateSpace(PartBuilder& part, const Architecture& model, const Split& split)
 {
-    const LinearMixer& mixer = model.mixer;
+    LinearMixer mixer = model.mixer;
+    mixer.groups = std::max(mixer.groups, split.tensor); // those that cannot be split further are copied, as KV groups
     part.column(model.hidden, Elements(mixer.projected(Mixer::Mamba2)));
     part.columnBias(Elements(mixer.convolved(Mixer::Mamba2)) * (mixer.conv + (mixer.hasConvBias ? 1 : 0)));
     part.columnBias(Elements(3) * mixer.heads);
@@ -106,7 +107,7 @@ void addMixer(PartBuilder& part, const Architecture& model, const Split& split, 
         addAttention(part, model, split);
         break;
     case Mixer::Mamba2:
-        addStateSpace(part, model);
+        addStateSpace(part, model, split);
         break;
     case Mixer::Mamba:
         addFirstMamba(part, model);

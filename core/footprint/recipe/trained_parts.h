@@ -38,7 +38,14 @@ struct TrainedParts
         FinalNorm = 1U << 20U,
         Head = 1U << 21U, ///< a tied one is the table
         Vision = 1U << 22U,
-        Projector = 1U << 23U
+        Projector = 1U << 23U,
+        MixerIn = 1U << 24U, ///< projections of mixers that are no attention
+        MixerConv = 1U << 25U,
+        MixerSteps = 1U << 26U, ///< of the first Mamba: what makes time steps, B and C
+        MixerScan = 1U << 27U, ///< numbers of a head or channel: A, D and a bias
+        MixerNorm = 1U << 28U,
+        MixerOut = 1U << 29U,
+        SharedOpening = 1U << 30U ///< the shared expert's gate of one number a token
     };
     static constexpr std::uint32_t all = ~std::uint32_t{0};
     static constexpr std::uint32_t outsideBlocks = Table | FinalNorm | Head | Vision | Projector;

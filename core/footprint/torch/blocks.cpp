@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/torch/blocks.h"
 
-#include "footprint/torch/mixers.h"
+#include "footprint/torch/modules.h"
 
 #include <algorithm>
 
@@ -16,7 +16,57 @@ std::int64_t firstTrainedLayer(const TrainedParts& parts)
         - layers.begin();
 }
 
+/// Of FSDP what is gathered next is that of the largest neighbour that a layer of this kind has anywhere.
+void setNeighbours(const TorchShape& shape, LayerKind kind, ModuleGraph::Options& options)
+{
+    const std::vector<LayerKind>& kinds = shape.model.kinds;
+    if (options.precedingBuffer == 0 || kinds.empty()) {
+        return;
+    }
+    const auto neighbourOf = [&shape](LayerKind other) {
+        ModuleGraph::Options neighbour;
+        setTorchGathered(shape, blockWeights(shape, other), neighbour);
+        return neighbour;
+    };
+    std::vector<LayerKind> behind, inFront;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const auto note = [&](std::vector<LayerKind>& known, std::size_t neighbour) {
+            if (neighbour < kinds.size() && std::find(known.begin(), known.end(), kinds[neighbour]) == known.end()) {
+                known.push_back(kinds[neighbour]);
+            }
+        };
+        if (kinds[i] == kind) {
+            note(behind, i + 1);
+            note(inFront, i - 1);
+        }
+    }
+    options.followingBuffer = options.precedingBuffer = 0;
+    for (const LayerKind other : behind) {
+        options.followingBuffer = std::max(options.followingBuffer, neighbourOf(other).followingBuffer);
+    }
+    for (const LayerKind other : inFront) {
+        options.precedingBuffer = std::max(options.precedingBuffer, neighbourOf(other).precedingBuffer);
+    }
+}
+
 } // namespace
+
+void writeTorchBlock(const TorchShape& shape, LayerKind kind, PersistentStorages& persistents, Piece& piece,
+                     bool attendsAcross, bool needsGradient)
+{
+    ModuleGraph graph(shape.streamBytes(), needsGradient);
+    TorchModules(shape, graph).block(graph.input(), kind, attendsAcross);
+    const TorchWeights weights = blockWeights(shape, kind, attendsAcross);
+    ModuleGraph::Options options = torchBlockOptions(shape, weights);
+    setNeighbours(shape, kind, options);
+    TapeWriter writer(piece.tape, persistents);
+    graph.write(options, writer);
+    fillTorchParameters(weights, piece);
+    const bool trains = shape.trainsModel && (shape.trained & ~TrainedParts::outsideBlocks) != 0;
+    if (!needsGradient && !trains && shape.adapters.rank == 0) {
+        piece.tape.dropBackward();
+    }
+}
 
 TorchBlocks::TorchBlocks(const TorchShape& shape, Pieces uniform, ModelProgram& program)
     : m_shape(shape)
@@ -32,9 +82,10 @@ void TorchBlocks::writePieces()
         return; // they are written where they stand
     }
     PersistentStorages& persistents = m_program.persistents;
-    writeTorchBlock(m_shape, false, persistents, m_program.pieces[m_uniform.dense], attendAcross());
+    writeTorchBlock(m_shape, LayerKind{}, persistents, m_program.pieces[m_uniform.dense], attendAcross());
     if (m_shape.model.isMoe()) {
-        writeTorchBlock(m_shape, true, persistents, m_program.pieces[m_uniform.experts]);
+        writeTorchBlock(m_shape, {Mixer::Attention, FeedForward::Experts}, persistents,
+                        m_program.pieces[m_uniform.experts]);
     }
 }
 
@@ -45,7 +96,7 @@ void TorchBlocks::add(const TorchChunkLayers& layers, Chunk& chunk, std::vector<
     for (std::int64_t i = 0; i < layers.count; ++i) {
         const std::int64_t layer = layers.first + i;
         Kind kind;
-        kind.layer = layerKind(layer);
+        kind.layer = m_shape.model.kindOf(layer);
         kind.needsGradient = !layers.isFirst || needsGradient(layer);
         kind.trained = m_shape.parts.of(layer);
         const std::uint16_t piece = pieceOf(kind);
@@ -60,25 +111,16 @@ void TorchBlocks::add(const TorchChunkLayers& layers, Chunk& chunk, std::vector<
         PieceRun run{piece, 1, isRecomputed ? 1 : 0};
         run.offloadsInput = isRecomputed && m_shape.offloadsInputs;
         chunk.runs.push_back(run);
-        parts.push_back({weightsOf(kind.layer), 1, m_shape.trainsModel, true, false, kind.trained});
+        parts.push_back(
+            {blockWeights(m_shape, kind.layer, attendAcross()), 1, m_shape.trainsModel, true, false, kind.trained});
     }
     chunk.isFrozen &= !layers.isLast;
 }
 
-LayerKind TorchBlocks::layerKind(std::int64_t layer) const
-{
-    if (m_shape.model.isHybrid()) {
-        return m_shape.model.kinds[static_cast<std::size_t>(layer)];
-    }
-    const bool hasExperts = m_shape.model.moeLayers(layer, 1) > 0;
-    return {Mixer::Attention, hasExperts ? FeedForward::Experts : FeedForward::Mlp};
-}
-
 std::uint16_t TorchBlocks::pieceOf(Kind kind)
 {
-    const bool hasExperts = kind.layer.feedForward == FeedForward::Experts;
     if (areUniform()) {
-        return hasExperts ? m_uniform.experts : m_uniform.dense;
+        return kind.layer.feedForward == FeedForward::Experts ? m_uniform.experts : m_uniform.dense;
     }
     const auto known
         = std::find_if(m_kinds.begin(), m_kinds.end(), [&kind](const Kind& other) { return other.isOf(kind); });
@@ -90,18 +132,8 @@ std::uint16_t TorchBlocks::pieceOf(Kind kind)
     TorchShape shape = m_shape;
     shape.trained = kind.trained;
     Piece& piece = m_program.pieces.emplace_back();
-    if (shape.model.isHybrid()) {
-        writeTorchKind(shape, kind.layer, m_program.persistents, piece);
-    } else {
-        writeTorchBlock(shape, hasExperts, m_program.persistents, piece, false, kind.needsGradient);
-    }
+    writeTorchBlock(shape, kind.layer, m_program.persistents, piece, false, kind.needsGradient);
     return kind.piece;
-}
-
-TorchWeights TorchBlocks::weightsOf(const LayerKind& kind) const
-{
-    return m_shape.model.isHybrid() ? kindWeights(m_shape, kind)
-                                    : blockWeights(m_shape, kind.feedForward == FeedForward::Experts, attendAcross());
 }
 
 } // namespace headroom

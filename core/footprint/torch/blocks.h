@@ -57,9 +57,7 @@ private:
 
     [[nodiscard]] bool areUniform() const { return m_shape.parts.isAll() && !m_shape.model.isHybrid(); }
     [[nodiscard]] bool attendAcross() const { return m_shape.memoryTokens > 0; }
-    [[nodiscard]] LayerKind layerKind(std::int64_t layer) const;
     [[nodiscard]] std::uint16_t pieceOf(Kind kind);
-    [[nodiscard]] TorchWeights weightsOf(const LayerKind& kind) const;
 
     const TorchShape& m_shape;
     const Pieces m_uniform;

@@ -30,7 +30,7 @@ void TorchEncoder::writePieces()
     projector.trainsModel = m_trainable.projector;
     writeTorchPatches(m_shape, m_tower, persistents, pieces[Patches]);
     for (const PieceIndex block : {Block, ReceivingBlock}) {
-        writeTorchBlock(m_shape, false, persistents, pieces[block]);
+        writeTorchBlock(m_shape, LayerKind{}, persistents, pieces[block]);
     }
     writeTorchProjector(projector, m_tower, m_projector, m_trainable.vision, persistents, pieces[Projection]);
     if (!m_trainable.vision) {
@@ -94,7 +94,7 @@ void TorchEncoder::addPatches(Chunk& chunk, std::vector<TorchPart>& parts) const
 /// `isReceiving`: the first one's input is another stage's, which a frozen encoder leaves alone.
 void TorchEncoder::addBlocks(std::int64_t count, bool isReceiving, Chunk& chunk, std::vector<TorchPart>& parts) const
 {
-    parts.push_back({blockWeights(m_shape, false), count, m_trainable.vision});
+    parts.push_back({blockWeights(m_shape, LayerKind{}), count, m_trainable.vision});
     if (isReceiving && !m_trainable.vision) {
         chunk.runs.push_back(runOf(ReceivingBlock));
         --count;

@@ -24,7 +24,6 @@ Tensor TorchModules::latentAttention(Tensor normed)
         const Tensor latent = linear(
             input, AttentionLatent,
             {m_shape.tokens, m_model.hidden, m_model.qLoraRank, Adapters::Query, 1, 0, TrainedParts::QueryLatent});
-        storeProduct(latent, true);
         query = norm(latent, m_shape.tokens, m_model.qLoraRank, TrainedParts::QueryNorm);
         queryIn = m_model.qLoraRank;
     }
@@ -33,7 +32,6 @@ Tensor TorchModules::latentAttention(Tensor normed)
     const Tensor down = linear(
         input, AttentionLatent,
         {m_shape.tokens, m_model.hidden, m_model.kvLoraRank + m_model.ropeDim, Adapters::Key, 1, 0, TrainedParts::Key});
-    storeProduct(down, true);
     const Tensor latent = norm(down, m_shape.tokens, m_model.kvLoraRank, TrainedParts::KeyNorm);
     const Tensor up = linear(latent, LatentQkv,
                              {m_shape.tokens, m_model.kvLoraRank, heads * (m_model.nopeDim + m_model.valueDim),
@@ -84,7 +82,8 @@ Tensor TorchModules::opened(Tensor input, Tensor shared)
         return shared;
     }
     const std::int64_t bytes = m_graph.bytesOf(shared);
-    const Tensor raw = linear(input, RouterScores, {m_shape.tokens, m_model.hidden, 1});
+    const Tensor raw = linear(input, RouterScores,
+                              {m_shape.tokens, m_model.hidden, 1, Adapters::Other, 1, 0, TrainedParts::SharedOpening});
     const Tensor gate
         = m_graph.apply({.kind = RouterScores, .bytes = m_graph.bytesOf(raw), .reads = {raw}, .savesResult = true});
     return m_graph.apply({.kind = PartialOutput,

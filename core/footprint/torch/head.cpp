@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/torch/mixers.h"
 #include "footprint/torch/modules.h"
 
 #include <algorithm>
@@ -265,7 +264,7 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
         root.tensors.insert(root.tensors.end(), head.tensors.begin(), head.tensors.end());
     }
     ModuleGraph::Options firstBlock;
-    setTorchGathered(shape, layerWeights(shape, 0), firstBlock);
+    setTorchGathered(shape, blockWeights(shape, shape.model.kindOf(0), shape.memoryTokens > 0), firstBlock);
     setTorchGathered(shape, root, options);
     options.followingBuffer = firstBlock.gatherBuffer;
     options.keepsGathered = isRoot;
@@ -316,7 +315,8 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
         options.followingBuffer = 0;
         options.keepsGathered = true;
     } else if (shape.habits.keepsLastBlockGathered) {
-        options.gathered = torchGathered(shape, layerWeights(shape, shape.model.layers - 1));
+        options.gathered = torchGathered(
+            shape, blockWeights(shape, shape.model.kindOf(shape.model.layers - 1), shape.memoryTokens > 0));
         options.keepsGathered = true;
     }
     TapeWriter writer(piece.tape, persistents);

@@ -22,11 +22,9 @@ public:
     }
 
     /// `attendsAcross`: to what an encoder made.
-    Tensor block(Tensor stream, bool hasExperts, bool attendsAcross = false);
+    Tensor block(Tensor stream, LayerKind kind, bool attendsAcross = false);
     /// Attention and MLP side by side: GPT-J, GPT-NeoX, Falcon, Phi, Command R.
-    Tensor parallelBlock(Tensor stream, bool hasExperts);
-    /// Of a hybrid.
-    Tensor layer(Tensor stream, LayerKind kind);
+    Tensor parallelBlock(Tensor stream, LayerKind kind);
     /// theory.md 3.3: written in Python a norm keeps an fp32 copy of its input, one number a row, and the normalised
     /// tensor for the product with a trained weight; as one kernel its input and that number.
     Tensor norm(Tensor input, std::int64_t rows, std::int64_t width, TrainedParts::Part part = TrainedParts::FirstNorm);
@@ -45,6 +43,8 @@ public:
         TrainedParts::Part part{}; ///< what it is called where parts are frozen; 0: trained as the model is
     };
     Tensor linear(Tensor input, TensorKind kind, const Linear& layer);
+    /// Selective recompute by a policy stores every second product. `isLast`: no backward reads this one's result.
+    void countProduct(Tensor result, bool isLast = false);
 
 private:
     [[nodiscard]] ModuleGraph* rebuilt(unsigned modules)
@@ -53,30 +53,32 @@ private:
     }
 
     // layers.cpp
+    Tensor mixed(Tensor normed, Mixer mixer);
+    Tensor widened(Tensor normed, FeedForward feedForward);
     Tensor product(Tensor input, TensorKind kind, const Linear& layer, bool trains);
     Tensor unpacked(std::int64_t elements);
     [[nodiscard]] bool computesInFloat8(const Linear& layer) const;
     Tensor adapterInput(Tensor input, const Linear& layer);
     Tensor adapterHalf(Tensor input, const Linear& layer, std::int64_t width, std::int64_t weight);
-    Tensor packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth);
     Tensor gather(Tensor input);
     Tensor columnInput(Tensor input);
     Tensor scatter(Tensor full);
+    Tensor mlp(Tensor input, std::int64_t width, const Linear& in, const TorchMlpParts& names);
+    [[nodiscard]] bool trains(const Linear& layer) const;
+    Tensor pythonGate(Tensor gate, Tensor up, std::int64_t bytes);
+
+    // attention.cpp
+    Tensor packedProjection(Tensor input, std::int64_t width, std::int64_t keyWidth);
     Tensor rotated(Tensor input);
     Tensor perHeadNorm(Tensor input, std::int64_t heads, TrainedParts::Part part);
     Tensor repeated(Tensor input);
     Tensor attention(Tensor normed);
+    Tensor tokensFirst(Tensor context);
+    Tensor gatedAttention(Tensor normed);
     Tensor crossAttention(Tensor normed);
     Tensor attend(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
     Tensor fused(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
     Tensor scores(Tensor query, Tensor key, Tensor value, std::int64_t heads, std::int64_t width);
-    Tensor mlp(Tensor input, std::int64_t width, const Linear& in, const TorchMlpParts& names);
-    [[nodiscard]] bool trains(const Linear& layer) const
-    {
-        return layer.part == TrainedParts::Part{} ? m_shape.trainsModel : m_shape.trains(layer.part);
-    }
-    Tensor pythonGate(Tensor gate, Tensor up, std::int64_t bytes);
-    void storeProduct(Tensor tensor, bool isStored);
 
     // experts.cpp
     Tensor latentAttention(Tensor normed);
@@ -85,18 +87,11 @@ private:
     Tensor weighted(Tensor rows, Tensor scores, std::int64_t count);
     Tensor opened(Tensor input, Tensor shared);
 
-    // mixers.cpp
-    Tensor mixed(Tensor normed, Mixer mixer);
-    Tensor gatedAttention(Tensor normed);
-    Tensor stateSpace(Tensor normed);
-    Tensor firstMamba(Tensor normed);
-    Tensor deltaNet(Tensor normed);
-    Tensor normalisedKeys(Tensor convolved);
-
     const TorchShape& m_shape;
     const Architecture& m_model;
     ModuleGraph& m_graph;
     std::int64_t m_keys; ///< that a query sees
+    std::int64_t m_products = 0; ///< so far
     Tensor m_memory = ModuleGraph::none; ///< what the encoder made, which is not this module's
 };
 

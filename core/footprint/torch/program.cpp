@@ -78,7 +78,7 @@ private:
         if (hasSource()) {
             const TorchShape source = torchSourceShape(m_shape);
             writeTorchSource(source, persistents, pieces[SourcePiece]);
-            writeTorchBlock(source, false, persistents, pieces[SourceBlockPiece]);
+            writeTorchBlock(source, LayerKind{}, persistents, pieces[SourceBlockPiece]);
             writeTorchSourceNorm(source, persistents, pieces[SourceNormPiece]);
         }
         writeTorchHead(m_shape, persistents, pieces[HeadPiece],
@@ -196,7 +196,7 @@ private:
         chunk.runs.push_back({SourceNormPiece, 1, 0});
         parts.push_back({sourceWeights(source), 1, m_shape.trainsModel});
         parts.push_back({sourcePositions(source), 1, false});
-        parts.push_back({blockWeights(source, false), layers, m_shape.trainsModel, true});
+        parts.push_back({blockWeights(source, LayerKind{}), layers, m_shape.trainsModel, true});
         parts.push_back({sourceNormWeights(source), 1, m_shape.trainsModel});
     }
 

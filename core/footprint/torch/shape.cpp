@@ -285,7 +285,9 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     }
     shape.hasHiddenDropout = plan.model.hiddenDropout.valueOr(0) > 0;
     shape.hasAttentionDropout = plan.model.attnDropout.valueOr(0) > 0;
+    shape.context = context;
     shape.tensor = atLeastOne(plan.parallel.tp);
+    shape.mixer = shape.model.mixer.splitOver(mixerRanks(plan, habits));
     shape.spreadsTables = habits.spreadsTables && plan.parallel.vocabTp.valueOr(1) == 1 && shape.tensor > 1;
     shape.tableRanks = habits.holdsTableWhole || shape.spreadsTables ? 1 : shape.tensor;
     shape.outputRanks = shape.model.tied || shape.spreadsTables ? shape.tableRanks : shape.tensor;

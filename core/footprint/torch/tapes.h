@@ -39,7 +39,8 @@ struct TorchShape
     std::int64_t keys = 0; ///< sequence length a query sees
     std::int64_t memoryTokens = 0, memoryKeys = 0; ///< the same of an encoder-decoder model's encoder; 0: none
     bool hasHiddenDropout = false, hasAttentionDropout = false;
-    std::int64_t tensor = 1, sequenceShards = 1, shards = 1;
+    std::int64_t tensor = 1, context = 1, sequenceShards = 1, shards = 1;
+    LinearMixer mixer; ///< this rank's share of a hybrid's mixers
     std::int64_t tableRanks = 1, outputRanks = 1; ///< of tensor parallelism that split embedding and output layer
     bool spreadsTables = false; ///< its ranks share their tokens instead, and their state
     std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
@@ -149,7 +150,7 @@ struct TorchShape
 void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
                          Piece& piece);
 /// `needsGradient`: something in front of it is trained.
-void writeTorchBlock(const TorchShape& shape, bool hasExperts, PersistentStorages& persistents, Piece& piece,
+void writeTorchBlock(const TorchShape& shape, LayerKind kind, PersistentStorages& persistents, Piece& piece,
                      bool attendsAcross = false, bool needsGradient = true);
 void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece, bool needsGradient = true);
 

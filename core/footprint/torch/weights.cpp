@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/torch/mixers.h"
+#include "footprint/torch/tapes.h"
 
 #include <algorithm>
 #include <utility>
@@ -26,38 +26,24 @@ public:
     {
     }
 
-    TorchWeights make(bool hasExperts, bool attendsAcross)
-    {
-        m_model.isMla ? addLatentAttention() : addAttention();
-        if (attendsAcross) {
-            addAttention();
-        }
-        if (hasExperts) {
-            addExperts();
-        } else {
-            addMlp(denseMlp, m_model.ffn / m_shape.tensor);
-        }
-        const std::int64_t norms = m_model.blockNorms + (attendsAcross ? 1 : 0);
-        for (std::int64_t i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
-            addVector(m_model.hidden, i % norms == 0 ? TrainedParts::FirstNorm : TrainedParts::SecondNorm);
-        }
-        return std::move(m_weights);
-    }
-
-    TorchWeights make(LayerKind kind)
+    TorchWeights make(LayerKind kind, bool attendsAcross)
     {
         if (kind.mixer == Mixer::Attention) {
-            addAttention();
-        } else {
+            m_model.isMla ? addLatentAttention() : addAttention();
+        } else if (kind.mixer != Mixer::None) {
             addMixer(kind.mixer);
+        }
+        if (attendsAcross) {
+            addAttention();
         }
         if (kind.feedForward == FeedForward::Experts) {
             addExperts();
         } else if (kind.feedForward == FeedForward::Mlp) {
-            addMlp(denseMlp, m_model.ffn);
+            addMlp(denseMlp, m_model.ffn / m_shape.tensor);
         }
-        for (int i = 0; i < kind.halves(); ++i) {
-            addVector(m_model.hidden, whole);
+        const std::int64_t norms = (kind.halves() == 2 ? m_model.blockNorms : 1) + (attendsAcross ? 1 : 0);
+        for (std::int64_t i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
+            addVector(m_model.hidden, i % norms == 0 ? TrainedParts::FirstNorm : TrainedParts::SecondNorm);
         }
         return std::move(m_weights);
     }
@@ -69,10 +55,6 @@ private:
         Adapters::Target target = Adapters::Other;
         TrainedParts::Part part{};
     };
-
-    /// Of what no setting freezes alone.
-    static constexpr auto whole = static_cast<TrainedParts::Part>(TrainedParts::all);
-    static constexpr Name unnamed{Adapters::Other, whole};
 
     /// `count`: experts, 0 where it is none.
     void add(Name name, std::int64_t in, std::int64_t out, bool hasBias, std::int64_t count = 0)
@@ -113,8 +95,9 @@ private:
             m_model.qkvBias && m_model.audioBins == 0); // none in Whisper
         add({Adapters::Value, TrainedParts::Value}, m_model.hidden, keyWidth(), m_model.qkvBias);
         add({Adapters::Output, TrainedParts::Output}, query, m_model.hidden, m_model.outBias);
-        for (int i = 0; i < (m_model.qkNorm ? 2 : 0); ++i) {
-            addVector(m_model.headDim, i == 0 ? TrainedParts::QueryNorm : TrainedParts::KeyNorm);
+        const int norms = m_model.layerNorm ? 4 : 2;
+        for (int i = 0; i < (m_model.qkNorm ? norms : 0); ++i) {
+            addVector(m_model.headDim, i % 2 == 0 ? TrainedParts::QueryNorm : TrainedParts::KeyNorm);
         }
     }
 
@@ -142,7 +125,7 @@ private:
         if (m_model.sharedFfn > 0) {
             addMlp(sharedMlp, m_model.sharedFfn / m_shape.tensor);
             if (m_model.sharedGate) {
-                add(unnamed, m_model.hidden, 1, false);
+                add({Adapters::Other, TrainedParts::SharedOpening}, m_model.hidden, 1, false);
             }
         }
     }
@@ -150,34 +133,32 @@ private:
     /// In the order of transformers' modules, projections first.
     void addMixer(Mixer kind)
     {
-        const LinearMixer& mixer = m_model.mixer;
+        using enum TrainedParts::Part;
+        const LinearMixer& mixer = m_shape.mixer;
         const std::int64_t values = mixer.values();
-        if (kind == Mixer::None) {
-            return;
-        }
         const bool isFirst = kind == Mixer::Mamba;
         const std::int64_t convolved = isFirst ? values : mixer.convolved(kind);
-        add(unnamed, m_model.hidden, isFirst ? 2 * values : mixer.projected(kind), false);
-        m_weights.tensors.push_back({TorchWeights::Kind::Matrix, convolved, mixer.conv});
+        add({Adapters::Other, MixerIn}, m_model.hidden, isFirst ? 2 * values : mixer.projected(kind), false);
+        m_weights.tensors.push_back({TorchWeights::Kind::Matrix, convolved, mixer.conv, false, MixerConv});
         if (mixer.hasConvBias) {
-            addVector(convolved, whole);
+            addVector(convolved, MixerConv);
         }
         if (isFirst) {
-            add(unnamed, values, mixer.timeRank + 2 * mixer.state, false);
-            add(unnamed, mixer.timeRank, values, true);
-            m_weights.tensors.push_back({TorchWeights::Kind::Matrix, values, mixer.state}); // A
-            addVector(values, whole); // D
+            add({Adapters::Other, MixerSteps}, values, mixer.timeRank + 2 * mixer.state, false);
+            add({Adapters::Other, MixerSteps}, mixer.timeRank, values, true);
+            m_weights.tensors.push_back({TorchWeights::Kind::Matrix, values, mixer.state, false, MixerScan}); // A
+            addVector(values, MixerScan); // D
             for (const std::int64_t width : {mixer.timeRank, mixer.state, mixer.state}) {
-                addVector(width, whole); // norms
+                addVector(width, MixerNorm);
             }
         }
         for (int vector = 0; vector < (isFirst ? 0 : kind == Mixer::Mamba2 ? 3 : 2); ++vector) {
-            addVector(mixer.heads, whole);
+            addVector(mixer.heads, MixerScan);
         }
         if (!isFirst) {
-            addVector(kind == Mixer::Mamba2 ? values : mixer.headDim, whole); // norm
+            addVector(kind == Mixer::Mamba2 ? values : mixer.headDim, MixerNorm);
         }
-        add(unnamed, values, m_model.hidden, false);
+        add({Adapters::Other, MixerOut}, values, m_model.hidden, false);
     }
 
     void addMlp(const TorchMlpParts& names, std::int64_t width, std::int64_t experts = 0)
@@ -197,14 +178,9 @@ private:
 
 } // namespace
 
-TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attendsAcross)
+TorchWeights blockWeights(const TorchShape& shape, LayerKind kind, bool attendsAcross)
 {
-    return BlockWeights(shape).make(hasExperts, attendsAcross);
-}
-
-TorchWeights kindWeights(const TorchShape& shape, LayerKind kind)
-{
-    return BlockWeights(shape).make(kind);
+    return BlockWeights(shape).make(kind, attendsAcross);
 }
 
 TorchWeights embeddingWeights(const TorchShape& shape)

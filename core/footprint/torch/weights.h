@@ -40,8 +40,8 @@ struct TorchWeights
 
     [[nodiscard]] std::int64_t total(Kind kind) const;
 };
-/// `attendsAcross`: a decoder's, to what an encoder made.
-[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape, bool hasExperts, bool attendsAcross = false);
+/// Of a layer by what is in it. `attendsAcross`: a decoder's, to what an encoder made.
+[[nodiscard]] TorchWeights blockWeights(const TorchShape& shape, LayerKind kind, bool attendsAcross = false);
 [[nodiscard]] TorchWeights embeddingWeights(const TorchShape& shape);
 [[nodiscard]] TorchWeights headWeights(const TorchShape& shape);
 
