@@ -32,6 +32,8 @@ private slots:
     void statedPlanAssumesNothing();
     void kernelsOfMixers_data();
     void kernelsOfMixers();
+    void spreadMixers_data();
+    void spreadMixers();
     void listsWhatWasAssumed_data();
     void listsWhatWasAssumed();
 };
@@ -73,6 +75,29 @@ void TestAssumptions::kernelsOfMixers()
     const Assumption* found = assumption(result.uncertainty, "mixer.kind");
     QCOMPARE(found == nullptr ? QString() : QString::fromStdString(found->taken), taken);
     QVERIFY(found == nullptr || found->alternatives.empty());
+}
+
+void TestAssumptions::spreadMixers_data()
+{
+    QTest::addColumn<QByteArray>("own");
+    QTest::addColumn<bool>("isAssumed");
+    QTest::newRow("one rank") << QByteArray("implementation.profile=torchtitan") << false;
+    QTest::newRow("heads over two") << QByteArray("implementation.profile=torchtitan parallel.tp=2") << true;
+    QTest::newRow("whole on both") << QByteArray("implementation.profile=hf-sdpa parallel.tp=2") << false;
+    QTest::newRow("sequences over two") << QByteArray("implementation.profile=hf-sdpa parallel.cp=2") << true;
+    QTest::newRow("Megatron-LM's own") << QByteArray("implementation.profile=megatron-te parallel.tp=2") << false;
+}
+
+void TestAssumptions::spreadMixers()
+{
+    QFETCH(QByteArray, own);
+    const Described result
+        = described(test::planOf("model.layers=4 model.hidden=4096 model.ffn=14336 model.heads=32 model.kv_heads=8 "
+                                 "model.vocab=128256 batch.micro=1 batch.seq=2048 batch.accum=1 parallel.dp=1 "
+                                 "mixer.attention_layers=2 mixer.heads=128 mixer.groups=4 mixer.kind=mamba2 "
+                                     + own,
+                                 "a.yaml"));
+    QTEST(assumption(result.uncertainty, "mixer.heads") != nullptr, "isAssumed");
 }
 
 void TestAssumptions::listsWhatWasAssumed_data()

@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+#include <cmath>
+
 using namespace headroom;
 using namespace headroom::test;
 
@@ -18,6 +20,8 @@ private slots:
     void keeps_data();
     void keeps();
     void keepsNothingInFront();
+    void trainsByName_data();
+    void trainsByName();
     void holdsMixersWhole();
     void countsParameters_data();
     void countsParameters();
@@ -192,6 +196,48 @@ void TestTorchHybrids::keepsNothingInFront()
     const ModelProgram program = programOf(under("hf-sdpa", mambaHybrid("MM", "2"), {{"frozen.trained_layers", "1"}}));
     QCOMPARE(savedBytes(layerOf(program, 1)), 0);
     QVERIFY(savedBytes(layerOf(program, 2)) > 0);
+}
+
+void TestTorchHybrids::trainsByName_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("trained");
+    // Bamba's names: of two state spaces the projections out; of Nemotron-H all but the projections in; of Qwen3-Next
+    // what the delta nets have for each of 32 heads.
+    QTest::newRow("projections out") << under("hf-sdpa", mambaHybrid("MM", "2"), {{"frozen.trained", "mamba.out_proj"}})
+                                     << qint64{2} * 2048 * 1024;
+    QTest::newRow("one layer of its mixers") << under(
+        "hf-sdpa", mambaHybrid("M-M-", "4"), {{"frozen.trained_layers", "2"}, {"frozen.trained_modules", "mamba"}})
+                                             << qint64{1024} * 6176 + 4096 * 5 + 3 * 32 + 2048 + 2048 * 1024;
+    QTest::newRow("all but projections in")
+        << under("hf-sdpa", mambaHybrid("M*", "2"), {{"frozen.patterns", R"(^backbone\..*mixer\.(in|q)_proj)"}})
+        << qint64{4096} * 5 + 3 * 32 + 2048 + 2048 * 1024 + 1024 + (1024 * 1024 + 2 * 1024 * 512) + 1024 + 32000 * 1024
+            + 1024;
+    QTest::newRow("numbers of heads") << under("hf-sdpa", deltaHybrid(), {{"frozen.trained", "linear_attn.A_log"}})
+                                      << qint64{6} * 2 * 32;
+    // Half of its heads on each of two ranks.
+    QTest::newRow("projections out, tp 2")
+        << under("torchtitan", mambaHybrid("MM", "2"), {{"frozen.trained", "mamba.out_proj"}, {"parallel.tp", "2"}})
+        << qint64{2} * 1024 * 1024;
+}
+
+/// Adam's moments of 2 + 2 bytes each, which blocks of 512 bytes round up; the recipe counts the same state.
+void TestTorchHybrids::trainsByName()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, trained);
+    const ModelProgram program = programOf(plan);
+    qint64 moments = 0, tensors = 0;
+    for (const Tape::Event& event : program.stages.front().tensors.created) {
+        moments += event.kind == TensorKind::Moments ? event.bytes : 0;
+        ++tensors;
+    }
+    QVERIFY2(moments >= 4 * trained && moments < 4 * trained + 512 * tensors,
+             qPrintable(QString("%1 of %2").arg(moments).arg(4 * trained)));
+    Footprint textbook;
+    QVERIFY(estimate(plan, {}, textbook));
+    const auto state = static_cast<double>(textbook.stages.front().component(Component::OptimizerState).value);
+    QVERIFY2(std::abs(state / static_cast<double>(4 * trained) - 1) < 0.001, qPrintable(QString::number(state)));
 }
 
 /// transformers' plans split attention and MLPs: projections of 6176 and back, the convolution of 4 and a bias over
