@@ -51,10 +51,11 @@ void TestSegments::leavesRests()
 {
     QFETCH(std::vector<std::int64_t>, kibibytes);
     QFETCH(std::int64_t, rests);
-    for (std::int64_t& size : kibibytes) {
-        size *= kibibyte;
+    Segments::Sizes tensors;
+    for (const std::int64_t size : kibibytes) {
+        tensors.push_back({size * kibibyte, 1});
     }
-    QCOMPARE(Segments().place(kibibytes) / kibibyte, rests);
+    QCOMPARE(Segments().place(tensors) / kibibyte, rests);
 }
 
 /// A hundred of one size between others: the same as each for itself.

@@ -66,16 +66,13 @@ public:
     /// Where activations were, and in segments of their own.
     void createMoments()
     {
-        std::vector<std::int64_t> moments;
-        for (const Tape::Event& tensor : m_stage.tensors.created) {
-            moments.push_back(tensor.bytes);
-        }
-        m_rests = placeStep(m_program, m_stage, m_segments, m_peak - m_now, {}, moments);
+        const std::vector<Tape::Event>& moments = m_stage.tensors.created;
+        m_rests = placeStep(m_program, m_stage, m_segments, m_peak - m_now, moments);
         const std::int64_t passes = std::max(m_phases[at(Phase::Forward)], m_phases[at(Phase::Backward)]);
         m_firstPassPeak = passes + m_rests.ofActivations(passes, m_now - m_gradients);
-        changeAll(m_stage.tensors.created, 1);
+        changeAll(moments, 1);
         if (!moments.empty()) {
-            change(m_stage.tensors.created.back().kind, m_rests.moments);
+            change(moments.back().kind, m_rests.moments);
         }
     }
 

@@ -253,8 +253,7 @@ private:
     {
         const std::int64_t cached = *std::max_element(m_phasePeaks.begin(), m_phasePeaks.end()) - m_now;
         if (m_constants.segments) {
-            m_rests = placeStep(m_program, m_stage, *m_constants.segments, cached,
-                                mainGradientTensors(m_program, m_stage), momentTensors(m_program, m_stage));
+            m_rests = placeMegatronStep(m_program, m_stage, *m_constants.segments, cached);
         } else if (m_state.momentRests > 0) {
             const double fresh
                 = 1 - static_cast<double>(cached) / static_cast<double>(m_state.mainGradients + m_state.moments);

@@ -13,14 +13,112 @@ namespace headroom {
 namespace {
 
 using Tensors = std::vector<std::int64_t>;
+using Sizes = Segments::Sizes;
 
-Tensors scaled(Tensors tensors, std::int64_t bytes)
+/// Appends tensors to those of the same size before them.
+void append(Sizes& sizes, std::int64_t bytes, std::int64_t count)
 {
-    for (std::int64_t& tensor : tensors) {
-        tensor *= bytes;
+    if (!sizes.empty() && sizes.back().bytes == bytes) {
+        sizes.back().count += count;
+    } else if (count > 0) {
+        sizes.push_back({bytes, count});
     }
-    return tensors;
 }
+
+Sizes sizesOf(const Tensors& tensors, std::int64_t bytes = 1)
+{
+    Sizes sizes;
+    for (const std::int64_t tensor : tensors) {
+        append(sizes, tensor * bytes, 1);
+    }
+    return sizes;
+}
+
+/// What `pick` appends for each piece of the stage, in the order of construction.
+template <class Pick> Sizes sizesOf(const ModelProgram& program, const StageProgram& stage, const Pick& pick)
+{
+    Sizes all, ofPiece;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        ofPiece.clear();
+        pick(piece, ofPiece);
+        for (std::int64_t i = 0; i < count; ++i) {
+            for (const Segments::Size& size : ofPiece) {
+                append(all, size.bytes, size.count);
+            }
+        }
+    });
+    return all;
+}
+
+void appendAll(Sizes& sizes, const Tensors& tensors, std::int64_t bytes)
+{
+    for (const std::int64_t tensor : tensors) {
+        append(sizes, tensor * bytes, 1);
+    }
+}
+
+/// Elements of the trained tensors whose optimizer state this rank holds: all, or the last share of a distributed
+/// optimizer's (optimizerTensors).
+Sizes heldTensors(const ModelProgram& program, const StageProgram& stage, ParameterGroup group)
+{
+    const RankShape& shape = program.shape;
+    if (shape.dealsTensors || shape.optimizerOnGpu < 1) {
+        return sizesOf(optimizerTensors(shape, parameterTensors(program, stage, group), group));
+    }
+    const Sizes all = sizesOf(program, stage,
+                              [&](const Piece& piece, Sizes& sizes) { appendAll(sizes, tensorsOf(piece, group), 1); });
+    if (!shape.isDistributedOptimizer) {
+        return all;
+    }
+    std::int64_t left = 0;
+    for (const Segments::Size& size : all) {
+        left += size.bytes * size.count;
+    }
+    left /= optimizerShards(shape, group);
+    Sizes held;
+    for (auto size = all.rbegin(); size != all.rend() && left > 0; ++size) {
+        const std::int64_t whole = std::min(size->count, left / size->bytes);
+        append(held, size->bytes, whole);
+        left -= whole * size->bytes;
+        if (whole < size->count && left > 0) {
+            append(held, left, 1);
+            left = 0;
+        }
+    }
+    std::reverse(held.begin(), held.end());
+    return held;
+}
+
+/// Two tensors of each held one, of so many bytes an element; none of 0.
+Sizes statesOf(const Sizes& held, std::int64_t first, std::int64_t second)
+{
+    Sizes states;
+    for (const Segments::Size& size : held) {
+        if (first == second || first == 0 || second == 0) {
+            append(states, size.bytes * std::max(first, second), size.count * ((first > 0) + (second > 0)));
+            continue;
+        }
+        for (std::int64_t i = 0; i < size.count; ++i) {
+            append(states, size.bytes * first, 1);
+            append(states, size.bytes * second, 1);
+        }
+    }
+    return states;
+}
+
+struct Held
+{
+    double bytes = 0, rests = 0;
+
+    Held& operator+=(const Held& other)
+    {
+        bytes += other.bytes;
+        rests += other.rests;
+        return *this;
+    }
+    friend Held operator-(const Held& a, const Held& b) { return {a.bytes - b.bytes, a.rests - b.rests}; }
+    friend Held operator*(const Held& held, double times) { return {held.bytes * times, held.rests * times}; }
+};
 
 /// Micro-batches on their way forward through a stage, and what is alive behind them.
 class ForwardPass
@@ -37,30 +135,34 @@ public:
     {
         for (const Chunk& chunk : m_stage.chunks) {
             for (const PieceRun& run : chunk.runs) {
-                const Tape& tape = m_program.pieces[run.piece].tape;
-                for (std::int64_t i = 0; i < run.count; ++i) {
-                    play(tape);
-                    if (run.checkpointGroup > 0) {
-                        m_rebuilt = i + 1 < run.count ? Held{} : savedBy(tape);
-                        dropSaved(tape);
-                    }
+                // Of many layers a few are played, which the others are like.
+                const std::int64_t played = std::min(run.count, std::int64_t{16});
+                const Held before = m_played;
+                for (std::int64_t i = 0; i < played; ++i) {
+                    play(m_program.pieces[run.piece].tape, run.checkpointGroup > 0);
+                }
+                if (run.count > played) {
+                    const auto others = static_cast<double>(run.count - played);
+                    m_others += (m_played - before) * (others / static_cast<double>(played));
                 }
             }
         }
     }
 
-    struct Held
+    [[nodiscard]] Held held() const
     {
-        std::int64_t bytes = 0, rests = 0;
-    };
-    [[nodiscard]] Held held() const { return m_held; }
+        Held all = m_played;
+        return all += m_others;
+    }
     /// By the recomputed layer that is built again first.
     [[nodiscard]] Held rebuilt() const { return m_rebuilt; }
+    /// Of the part that was played.
     [[nodiscard]] const std::vector<std::int64_t>& segments() const { return m_pool.segments(); }
+    [[nodiscard]] double timesPlayed() const { return m_played.bytes > 0 ? held().bytes / m_played.bytes : 1; }
 
 private:
     /// Those of the tape's own storages.
-    void play(const Tape& tape)
+    void play(const Tape& tape, bool isRecomputed)
     {
         m_blocks.assign(tape.slotCount, BlockPool::none);
         for (const Tape::Event& event : tape.forward) {
@@ -69,54 +171,37 @@ private:
             }
             if (event.op == Tape::Op::Allocate) {
                 m_blocks[event.slot] = m_pool.allocate(event.bytes);
-                count(event, 1);
+                m_played += heldBy(event);
             } else if (event.op == Tape::Op::Free) {
                 free(event);
             }
         }
-    }
-
-    [[nodiscard]] Held savedBy(const Tape& tape) const
-    {
-        Held held;
-        for (const Tape::Event& storage : tape.saved) {
-            held.bytes += storage.bytes;
-            held.rests += restOf(storage);
-        }
-        return held;
-    }
-
-    void dropSaved(const Tape& tape)
-    {
-        for (const Tape::Event& storage : tape.saved) {
-            free(storage);
+        m_rebuilt = isRecomputed ? Held{} : m_rebuilt;
+        for (std::size_t i = 0; i < tape.saved.size() && isRecomputed; ++i) {
+            m_rebuilt += heldBy(tape.saved[i]);
+            free(tape.saved[i]);
         }
     }
 
     void free(const Tape::Event& storage)
     {
-        count(storage, -1);
+        m_played += heldBy(storage) * -1;
         m_pool.free(m_blocks[storage.slot]);
         m_blocks[storage.slot] = BlockPool::none;
     }
 
-    void count(const Tape::Event& storage, std::int64_t sign)
-    {
-        m_held.bytes += sign * storage.bytes;
-        m_held.rests += sign * restOf(storage);
-    }
-
-    [[nodiscard]] std::int64_t restOf(const Tape::Event& storage) const
+    [[nodiscard]] Held heldBy(const Tape::Event& storage) const
     {
         const BlockPool::Block block = m_blocks[storage.slot];
-        return block != BlockPool::none ? m_pool.sizeOf(block) - storage.bytes : 0;
+        const std::int64_t rest = block != BlockPool::none ? m_pool.sizeOf(block) - storage.bytes : 0;
+        return {static_cast<double>(storage.bytes), static_cast<double>(rest)};
     }
 
     const ModelProgram& m_program;
     const StageProgram& m_stage;
     BlockPool m_pool;
     std::vector<BlockPool::Block> m_blocks; ///< by slot
-    Held m_held, m_rebuilt;
+    Held m_played, m_others, m_rebuilt;
 };
 
 /// Where activations were, `bytes` of them: in segments like those that were made, at most so many times, and what is
@@ -144,6 +229,27 @@ std::int64_t microBatchesInFlight(const ModelProgram& program, const StageProgra
     return std::max(inFlight(pipeline, stage.stage).microBatches(), std::int64_t{1});
 }
 
+/// Lets some micro-batches run: what their activations leave in blocks into `rests`, what they leave behind for the
+/// optimizer's step, `cached` bytes, beside the state.
+Segments placeActivations(const ModelProgram& program, const StageProgram& stage, const Segments& state,
+                          std::int64_t cached, StepRests& rests)
+{
+    // A few of them: the second lies otherwise than the first.
+    const std::int64_t all = microBatchesInFlight(program, stage), played = std::min(all, std::int64_t{4});
+    ForwardPass pass(program, stage, state);
+    for (std::int64_t i = 0; i < played; ++i) {
+        pass.run();
+    }
+    const double times = static_cast<double>(all) / static_cast<double>(played);
+    Held held = pass.held() * times;
+    held += pass.rebuilt();
+    rests.reach = static_cast<std::int64_t>(held.bytes);
+    rests.activations = held.bytes > 0 ? held.rests / held.bytes : 0;
+    Segments segments = state;
+    addCached(pass.segments(), std::max<std::int64_t>(cached, 0), times * pass.timesPlayed(), segments);
+    return segments;
+}
+
 } // namespace
 
 bool sharesSegments(const ModelProgram& program, const StageProgram& stage)
@@ -151,60 +257,50 @@ bool sharesSegments(const ModelProgram& program, const StageProgram& stage)
     if (program.usesExpandableSegments || program.roundupDivisions > 1) {
         return false;
     }
+    constexpr std::int64_t mostTensors = 100'000; // an estimate stays below a hundredth of a second
     const RankShape& shape = program.shape;
-    for (const Chunk& chunk : stage.chunks) {
-        for (const PieceRun& run : chunk.runs) {
-            const Piece& piece = program.pieces[run.piece];
-            for (const Tensors* tensors : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
-                for (const std::int64_t elements : *tensors) {
-                    if (Segments::leavesRests(elements * shape.element)
-                        || Segments::leavesRests(elements * shape.master)) {
-                        return true;
-                    }
-                }
-            }
-            for (const Tape::Event& tensor : piece.tape.saved) {
-                if (Segments::leavesRests(tensor.bytes)) {
-                    return true;
-                }
+    bool shares = false;
+    std::int64_t tensors = 0;
+    forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        for (const Tensors* some : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
+            tensors += count * static_cast<std::int64_t>(some->size());
+            for (std::size_t i = 0; i < some->size() && !shares; ++i) {
+                shares = Segments::leavesRests((*some)[i] * shape.element)
+                    || Segments::leavesRests((*some)[i] * shape.master);
             }
         }
-    }
-    return false;
-}
-
-Tensors mainGradientTensors(const ModelProgram& program, const StageProgram& stage)
-{
-    Tensors all;
-    for (std::size_t i = 0; i < parameterGroups.size() && program.shape.hasMainGradients; ++i) {
-        const ParameterGroup group = parameterGroups[i];
-        const Tensors some = scaled(optimizerTensors(program.shape, parameterTensors(program, stage, group), group), 4);
-        all.insert(all.end(), some.begin(), some.end());
-    }
-    return all;
+        for (std::size_t i = 0; i < piece.tape.saved.size() && !shares; ++i) {
+            shares = Segments::leavesRests(piece.tape.saved[i].bytes);
+        }
+    });
+    return shares && tensors <= mostTensors;
 }
 
 Segments placeState(const ModelProgram& program, const StageProgram& stage, StageState& state)
 {
     const RankShape& shape = program.shape;
     Segments segments;
-    std::int64_t rests
-        = segments.place(frozenStorages(program, stage)) + segments.place(fp8WeightCopies(program, stage));
-    const std::int64_t trained = segments.place(scaled(parameterTensors(program, stage), shape.element));
+    std::int64_t rests = segments.place(sizesOf(frozenStorages(program, stage)))
+        + segments.place(sizesOf(fp8WeightCopies(program, stage)));
+    const std::int64_t trained = segments.place(sizesOf(program, stage, [&](const Piece& piece, Sizes& sizes) {
+        if (!piece.isFrozen) {
+            appendAll(sizes, piece.parameters, shape.element);
+            appendAll(sizes, piece.expertParameters, shape.element);
+        }
+    }));
     if (shape.isDistributedOptimizer) {
         segments.release(); // they have moved into one buffer
         state.movingRests = trained;
     } else {
         rests += trained;
     }
-    rests += segments.place(scaled(referenceTensors(program, stage), shape.element));
+    rests += segments.place(sizesOf(referenceTensors(program, stage), shape.element));
     state.parameters += rests - state.parameterRests;
     state.parameterRests = rests;
     if (shape.master > 0) {
         std::int64_t masterRests = 0;
         for (const ParameterGroup group : parameterGroups) {
-            masterRests += segments.place(
-                scaled(optimizerTensors(shape, parameterTensors(program, stage, group), group), shape.master));
+            masterRests += segments.place(statesOf(heldTensors(program, stage, group), shape.master, 0));
         }
         state.master += masterRests - state.masterRests;
         state.masterRests = masterRests;
@@ -213,29 +309,37 @@ Segments placeState(const ModelProgram& program, const StageProgram& stage, Stag
 }
 
 StepRests placeStep(const ModelProgram& program, const StageProgram& stage, const Segments& state, std::int64_t cached,
-                    const Tensors& mainGradients, const Tensors& moments)
+                    const std::vector<Tape::Event>& moments)
 {
     StepRests rests;
-    if (program.usesExpandableSegments) {
-        return rests;
+    if (!program.usesExpandableSegments) {
+        Segments segments = placeActivations(program, stage, state, cached, rests);
+        Sizes sizes;
+        for (const Tape::Event& moment : moments) {
+            append(sizes, moment.bytes, 1);
+        }
+        rests.moments = segments.place(sizes);
     }
-    // A few of them: the second lies otherwise than the first.
-    const std::int64_t all = microBatchesInFlight(program, stage), played = std::min(all, std::int64_t{4});
-    ForwardPass pass(program, stage, state);
-    for (std::int64_t i = 0; i < played; ++i) {
-        pass.run();
+    return rests;
+}
+
+StepRests placeMegatronStep(const ModelProgram& program, const StageProgram& stage, const Segments& state,
+                            std::int64_t cached)
+{
+    const RankShape& shape = program.shape;
+    StepRests rests;
+    Segments segments = placeActivations(program, stage, state, cached, rests);
+    Sizes moments;
+    for (const ParameterGroup group : parameterGroups) {
+        const Sizes held = heldTensors(program, stage, group);
+        if (shape.hasMainGradients) {
+            segments.place(statesOf(held, 4, 0));
+        }
+        for (const Segments::Size& size : statesOf(held, shape.firstMoment, shape.secondMoment)) {
+            append(moments, size.bytes, size.count);
+        }
     }
-    const ForwardPass::Held held = pass.held(), rebuilt = pass.rebuilt();
-    rests.reach = held.bytes * all / played + rebuilt.bytes;
-    if (rests.reach > 0) {
-        const std::int64_t bytes = held.rests * all / played + rebuilt.rests;
-        rests.activations = static_cast<double>(bytes) / static_cast<double>(rests.reach);
-    }
-    Segments segments = state;
-    addCached(pass.segments(), std::max<std::int64_t>(cached, 0),
-              static_cast<double>(all) / static_cast<double>(played), segments);
-    segments.place(mainGradients);
-    rests.moments = segments.place(moments);
+    rests.moments = segments.place(shape.orthogonalises ? sizesOf(momentTensors(program, stage)) : moments);
     return rests;
 }
 

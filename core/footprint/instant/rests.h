@@ -14,7 +14,7 @@
 
 namespace headroom {
 
-/// Whether any of a stage's tensors leaves such rests.
+/// Whether any of a stage's tensors leaves such rests, and they are not too many to be placed.
 [[nodiscard]] bool sharesSegments(const ModelProgram& program, const StageProgram& stage);
 
 /// Places what Megatron constructs before the first step, and takes the rests into `state`.
@@ -35,13 +35,12 @@ struct StepRests
     }
 };
 
-/// `cached`: bytes that activations leave free for the copies of gradients and the moments, which are made in this
-/// order.
+/// `cached`: bytes that activations leave free for what the optimizer's first step makes: `moments`.
 [[nodiscard]] StepRests placeStep(const ModelProgram& program, const StageProgram& stage, const Segments& state,
-                                  std::int64_t cached, const std::vector<std::int64_t>& mainGradients,
-                                  const std::vector<std::int64_t>& moments);
-/// Those copies, in fp32; none where gradients are summed in it.
-[[nodiscard]] std::vector<std::int64_t> mainGradientTensors(const ModelProgram& program, const StageProgram& stage);
+                                  std::int64_t cached, const std::vector<Tape::Event>& moments);
+/// The moments of Megatron's optimizer, and fp32 copies of gradients before them.
+[[nodiscard]] StepRests placeMegatronStep(const ModelProgram& program, const StageProgram& stage, const Segments& state,
+                                          std::int64_t cached);
 
 /// Gives each component but the state its share of the rests of activations.
 void addActivationRests(std::int64_t rests, ComponentBytes& components);

@@ -62,13 +62,11 @@ std::int64_t Segments::cut(std::int64_t whole, std::int64_t blocks, std::int64_t
     return rests;
 }
 
-std::int64_t Segments::place(const std::vector<std::int64_t>& tensors)
+std::int64_t Segments::place(const Sizes& tensors)
 {
     std::int64_t rests = 0;
-    for (auto tensor = tensors.begin(); tensor != tensors.end();) {
-        const auto other = std::find_if(tensor, tensors.end(), [&](std::int64_t bytes) { return bytes != *tensor; });
-        rests += place(*tensor, other - tensor);
-        tensor = other;
+    for (const Size& tensor : tensors) {
+        rests += place(tensor.bytes, tensor.count);
     }
     return rests;
 }

@@ -17,27 +17,28 @@ public:
     {
     }
 
+    struct Size
+    {
+        std::int64_t bytes = 0, count = 0;
+    };
+    using Sizes = std::vector<Size>;
+
     /// Whether tensors of this size share a segment and leave rests in it that depend on the others.
     [[nodiscard]] static bool leavesRests(std::int64_t bytes)
     {
         return bytes > mebibyte && bytes < ownSegment && bytes % (2 * mebibyte) != 0;
     }
 
-    /// Places tensors of one size that stay; returns what their blocks hold beyond the sizes rounded to 512 bytes.
+    /// Places tensors that stay, of each size in turn; returns what their blocks hold beyond the sizes rounded to 512
+    /// bytes.
     std::int64_t place(std::int64_t bytes, std::int64_t count = 1);
-    std::int64_t place(const std::vector<std::int64_t>& tensors);
+    std::int64_t place(const Sizes& tensors);
     /// Of `count` blocks, whose neighbours stay what they are.
     void free(std::int64_t bytes, std::int64_t count = 1);
     /// All that was placed goes: every segment is free as a whole.
     void release();
 
-    struct Size
-    {
-        std::int64_t bytes = 0, count = 0;
-    };
-    using Sizes = std::vector<Size>; ///< ascending
-
-    [[nodiscard]] const Sizes& freeBlocks() const { return m_free; }
+    [[nodiscard]] const Sizes& freeBlocks() const { return m_free; } ///< ascending
     /// Of the segment for a tensor, both rounded; and whether what is left of a block stays with it.
     [[nodiscard]] static std::int64_t segmentFor(std::int64_t size);
     [[nodiscard]] static bool isRest(std::int64_t left) { return left <= mebibyte; }
@@ -52,7 +53,7 @@ private:
     static void add(Sizes& sizes, std::int64_t bytes, std::int64_t count);
 
     bool m_areExpandable;
-    Sizes m_free, m_all;
+    Sizes m_free, m_all; ///< ascending
 };
 
 } // namespace headroom

@@ -64,12 +64,6 @@ std::int64_t replicasOf(const RankShape& shape, ParameterGroup group)
                                             : shape.data * shape.context * copiesOf(shape, group);
 }
 
-std::int64_t shardsOf(const RankShape& shape, ParameterGroup group)
-{
-    return group == ParameterGroup::Experts ? shape.experts.optimizerShards
-                                            : shape.optimizerShards * copiesOf(shape, group);
-}
-
 std::int64_t paddedEnd(const RankShape& shape, std::int64_t elements, ParameterGroup group)
 {
     return roundUp(elements, std::lcm(std::max<std::int64_t>(replicasOf(shape, group), 1), std::int64_t{128}));
@@ -146,8 +140,8 @@ void addSeparateTensors(const ModelProgram& program, const StageProgram& stage, 
 
 std::vector<std::size_t> dealt(const RankShape& shape, const std::vector<std::int64_t>& tensors, ParameterGroup group)
 {
-    const std::int64_t ranks = std::max<std::int64_t>(shardsOf(shape, group), 1);
-    const std::int64_t all = std::max<std::int64_t>(shardsOf(shape, ParameterGroup::Dense), 1);
+    const std::int64_t ranks = std::max<std::int64_t>(optimizerShards(shape, group), 1);
+    const std::int64_t all = std::max<std::int64_t>(optimizerShards(shape, ParameterGroup::Dense), 1);
     const double place = static_cast<double>(shape.optimizerRank) / static_cast<double>(all);
     const auto rank = static_cast<std::int64_t>(place * static_cast<double>(ranks)); // experts have fewer replicas
     return dealtTensors(tensors, ranks, shape.optimizerRank < 0 ? -1 : std::min(rank, ranks - 1));
@@ -187,30 +181,36 @@ void addSharded(const ModelProgram& program, const StageProgram& stage, Paramete
     if (elements == 0) {
         return;
     }
-    const std::int64_t held = onGpu(shape, elements / shardsOf(shape, group));
+    const std::int64_t held = onGpu(shape, elements / optimizerShards(shape, group));
     const std::int64_t buffer = paddedEnd(shape, padded, group);
     const bool savesBytes = shape.hasFp8Parameters && shape.capability >= 10;
     bytes.parameters += (buffer * shape.element - (savesBytes ? saved : 0)) / parameterShards(shape, group);
     bytes.gradients += buffer * shape.gradient / gradientShards(shape, group);
-    masterRests /= shardsOf(shape, group); // a share is mostly whole tensors
+    masterRests /= optimizerShards(shape, group); // a share is mostly whole tensors
     bytes.master += held * shape.master + masterRests;
     bytes.masterRests += masterRests;
-    bytes.momentRests += momentRests / shardsOf(shape, group);
-    const std::int64_t plain = shape.orthogonalises ? (elements - matrices) / shardsOf(shape, group) : 0;
+    bytes.momentRests += momentRests / optimizerShards(shape, group);
+    const std::int64_t plain = shape.orthogonalises ? (elements - matrices) / optimizerShards(shape, group) : 0;
     bytes.moments += held * (shape.firstMoment + shape.secondMoment) + plain * shape.otherSecondMoment;
     bytes.mainGradients += shape.hasMainGradients ? held * 4 : 0;
 }
 
 } // namespace
 
+std::int64_t optimizerShards(const RankShape& shape, ParameterGroup group)
+{
+    return group == ParameterGroup::Experts ? shape.experts.optimizerShards
+                                            : shape.optimizerShards * copiesOf(shape, group);
+}
+
 std::int64_t parameterShards(const RankShape& shape, ParameterGroup group)
 {
-    return shape.shardsParameters ? shardsOf(shape, group) : 1;
+    return shape.shardsParameters ? optimizerShards(shape, group) : 1;
 }
 
 std::int64_t gradientShards(const RankShape& shape, ParameterGroup group)
 {
-    return shape.shardsGradients ? shardsOf(shape, group) : 1;
+    return shape.shardsGradients ? optimizerShards(shape, group) : 1;
 }
 
 StageState stageState(const ModelProgram& program, const StageProgram& stage)
@@ -261,9 +261,9 @@ std::vector<std::int64_t> frozenStorages(const ModelProgram& program, const Stag
     });
     experts *= shape.element;
     const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-    sizes = {(all - experts) / shardsOf(shape, ParameterGroup::Dense)};
+    sizes = {(all - experts) / optimizerShards(shape, ParameterGroup::Dense)};
     if (experts > 0) {
-        sizes.push_back(experts / shardsOf(shape, ParameterGroup::Experts));
+        sizes.push_back(experts / optimizerShards(shape, ParameterGroup::Experts));
     }
     return all > 0 ? sizes : std::vector<std::int64_t>{};
 }
@@ -306,8 +306,8 @@ std::vector<std::int64_t> momentTensors(const ModelProgram& program, const Stage
             }
         });
         if (shape.isDistributedOptimizer) {
-            add(matrices / shardsOf(shape, group), shape.secondMoment);
-            add(plain / shardsOf(shape, group), shape.otherSecondMoment);
+            add(matrices / optimizerShards(shape, group), shape.secondMoment);
+            add(plain / optimizerShards(shape, group), shape.otherSecondMoment);
         }
     }
     return sizes;
@@ -325,7 +325,7 @@ std::vector<std::int64_t> optimizerTensors(const RankShape& shape, const std::ve
     }
     const bool isSharded = shape.isDistributedOptimizer;
     const std::int64_t all = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
-    std::int64_t left = isSharded ? all / shardsOf(shape, group) : all;
+    std::int64_t left = isSharded ? all / optimizerShards(shape, group) : all;
     for (auto tensor = parameters.rbegin(); tensor != parameters.rend() && left > 0; ++tensor) {
         const std::int64_t held = std::min(*tensor, left);
         left -= held;

@@ -25,6 +25,8 @@ struct StageState
 /// split off, unless segments grow as they are needed (theory.md 6.3).
 [[nodiscard]] StageState stageState(const ModelProgram& program, const StageProgram& stage);
 
+/// Ranks that share a group's optimizer state.
+[[nodiscard]] std::int64_t optimizerShards(const RankShape& shape, ParameterGroup group);
 /// Ranks that share a group's parameters and gradients; 1 without Megatron's FSDP (theory_moe_cp.md B7).
 [[nodiscard]] std::int64_t parameterShards(const RankShape& shape, ParameterGroup group);
 [[nodiscard]] std::int64_t gradientShards(const RankShape& shape, ParameterGroup group);
