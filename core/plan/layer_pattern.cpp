@@ -74,11 +74,17 @@ Result<Mixer> mixerNamed(const std::string& name, const MixerPlan& plan)
     return failure(Text{HEADROOM_TR("core", "layers of the type “%1” are not described"), {name}});
 }
 
+/// Of an encoder-decoder model its decoder's.
+const Count& layersOf(const TrainingPlan& plan)
+{
+    return plan.model.decoderLayers.isKnown() ? plan.model.decoderLayers : plan.model.layers;
+}
+
 Result<void> checkLength(std::size_t said, const TrainingPlan& plan)
 {
-    if (plan.model.layers.isKnown() && static_cast<std::int64_t>(said) != plan.model.layers.value) {
+    if (layersOf(plan).isKnown() && static_cast<std::int64_t>(said) != layersOf(plan).value) {
         return failure(Text{HEADROOM_TR("core", "the pattern has %1 layers, the model %2"),
-                            {formatCount(static_cast<std::int64_t>(said)), formatCount(plan.model.layers.value)}});
+                            {formatCount(static_cast<std::int64_t>(said)), formatCount(layersOf(plan).value)}});
     }
     return {};
 }
@@ -103,16 +109,16 @@ Result<LayerPattern> layersByPlace(const TrainingPlan& plan)
     std::vector<std::int64_t> places;
     for (const std::string& text : mixer.attentionLayers.value) {
         const auto place = parseInteger(text);
-        if (!place || *place < 0 || *place >= plan.model.layers.value) {
+        if (!place || *place < 0 || *place >= layersOf(plan).value) {
             return failure(Text{HEADROOM_TR("core", "“%1” is no place of one of %2 layers"),
-                                {text, formatCount(plan.model.layers.value)}});
+                                {text, formatCount(layersOf(plan).value)}});
         }
         places.push_back(*place);
     }
     const std::int64_t every = std::max<std::int64_t>(mixer.attentionEvery.value, 0);
     const std::int64_t offset = mixer.attentionOffset.valueOr(every - 1);
     LayerPattern pattern;
-    const auto count = std::clamp<std::int64_t>(plan.model.layers.value, 0, mostLayers);
+    const auto count = std::clamp<std::int64_t>(layersOf(plan).value, 0, mostLayers);
     for (std::int64_t layer = 0; layer < count; ++layer) {
         const bool hasAttention
             = every > 0 ? layer % every == offset : std::find(places.begin(), places.end(), layer) != places.end();

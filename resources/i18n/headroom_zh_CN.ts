@@ -5221,8 +5221,8 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>实现方案 %1 不支持仅编码器模型；megatron-te 支持（implementation.profile）</translation>
     </message>
     <message>
-        <source>the profile %1 describes encoder-decoder models without pipelines, sequence parallelism, images, experts, latent attention, parallel blocks and hybrid layers</source>
-        <translation>实现方案 %1 只支持不带流水线、序列并行、图像、专家、潜在注意力、并行块和混合层的编码器-解码器模型</translation>
+        <source>the profile %1 describes encoder-decoder models without pipelines, sequence parallelism, images, experts, latent attention and parallel blocks</source>
+        <translation>实现方案 %1 只支持不带流水线、序列并行、图像、专家、潜在注意力和并行块的编码器-解码器模型</translation>
     </message>
     <message>
         <source>the profile %1 does not describe images of unknown size: give vision.tokens_per_image</source>

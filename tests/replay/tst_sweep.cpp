@@ -211,6 +211,8 @@ const Choices frozenMixers{
     {"frozen.trained_layers=5", "frozen.trained_layers=-4", "frozen.ratio=0.4", "frozen.patterns=embed_tokens|in_proj",
      "frozen.trained=out_proj|A_log|mlp.down|norm", "frozen.patterns=conv1d|o_proj frozen.trained=lm_head"},
 };
+const Choices mixers{{"mixer.kind=mamba2 mixer.attention_every=4", "mixer.kind=gated_delta_net mixer.attention_every=6",
+                      "mixer.kind=mamba mixer.attention_every=2"}};
 const Choices gates{{"model.attn_gate=true", "model.attn_gate=true model.qk_norm=true"}};
 
 QByteArray draw(const Choices& choices, std::mt19937& random)
@@ -282,6 +284,7 @@ void TestSweep::agrees_data()
     }
     QTest::newRow("torchtitan, parts of hybrids frozen")
         << QList<Choices>{hybrids, torchOfHybrids, pipelines, contexts, otherLayers, frozenMixers};
+    QTest::newRow("hf-sdpa, hybrids behind an encoder") << QList<Choices>{torch, twoHalves, mixers};
     for (const char* profile : {"hf-sdpa", "torchtitan"}) {
         QTest::addRow("%s, gated attention", profile) << QList<Choices>{models, torch, pipelines, contexts, gates};
     }

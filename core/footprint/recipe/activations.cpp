@@ -59,9 +59,7 @@ public:
     [[nodiscard]] LayerBytes dense(const Split& split) const
     {
         LayerTensors layer = denseLayer(m_model, split, m_scores, m_sequence);
-        if (m_memory > 0 && m_sequence > 0) {
-            addCrossAttention(m_model, split, m_scores, {m_memory, m_sequence}, layer);
-        }
+        addMemory(split, layer);
         return bytesOf(layer);
     }
     [[nodiscard]] LayerBytes expert(const Split& split) const
@@ -75,6 +73,7 @@ public:
             ? expertLayer(m_model, split, m_scores, m_sequence, m_capacity)
             : denseLayer(m_model, split, m_scores, m_sequence);
         keepKind(kind, m_model, split, layer);
+        addMemory(split, layer);
         return bytesOf(layer);
     }
     [[nodiscard]] LayerBytes ofEncoder(const Split& split) const
@@ -87,6 +86,12 @@ public:
 
 private:
     [[nodiscard]] LayerBytes bytesOf(LayerTensors& layer) const;
+    void addMemory(const Split& split, LayerTensors& layer) const
+    {
+        if (m_memory > 0 && m_sequence > 0) {
+            addCrossAttention(m_model, split, m_scores, {m_memory, m_sequence}, layer);
+        }
+    }
 
     const TrainingPlan& m_plan;
     const Architecture& m_model;

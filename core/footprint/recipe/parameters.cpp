@@ -242,7 +242,7 @@ ModelWeights weightsPerGpu(const Architecture& model, const VisionTower& vision,
     result.denseLayer = layerWeights(model, split, adapters, {}, model.hasEncoder());
     for (const LayerKind kind : model.kinds) {
         if (result.ofKind(kind) == nullptr) {
-            result.kinds.push_back({kind, layerWeights(model, split, adapters, kind)});
+            result.kinds.push_back({kind, layerWeights(model, split, adapters, kind, model.hasEncoder())});
         }
     }
     if (model.isMoe()) {

@@ -25,7 +25,7 @@ void setNeighbours(const TorchShape& shape, LayerKind kind, ModuleGraph::Options
     }
     const auto neighbourOf = [&shape](LayerKind other) {
         ModuleGraph::Options neighbour;
-        setTorchGathered(shape, blockWeights(shape, other), neighbour);
+        setTorchGathered(shape, blockWeights(shape, other, shape.memoryTokens > 0), neighbour);
         return neighbour;
     };
     std::vector<LayerKind> behind, inFront;
@@ -132,7 +132,7 @@ std::uint16_t TorchBlocks::pieceOf(Kind kind)
     TorchShape shape = m_shape;
     shape.trained = kind.trained;
     Piece& piece = m_program.pieces.emplace_back();
-    writeTorchBlock(shape, kind.layer, m_program.persistents, piece, false, kind.needsGradient);
+    writeTorchBlock(shape, kind.layer, m_program.persistents, piece, attendAcross(), kind.needsGradient);
     return kind.piece;
 }
 

@@ -5,7 +5,6 @@
 #include "footprint/torch/mixers.h"
 #include "footprint/torch/recompute.h"
 #include "plan/encoder_placement.h"
-#include "plan/layer_pattern.h"
 #include "plan/validity.h"
 
 #include <utility>
@@ -63,14 +62,13 @@ Result<void> checkModel(const TrainingPlan& plan, const TorchHabits& habits)
                        HEADROOM_TR("core",
                                    "the profile %1 describes no encoder models; megatron-te does "
                                    "(implementation.profile)")},
-             std::pair{
-                 hasDecoder
-                     && (plan.parallel.pp.value > 1 || plan.vision.layers.value > 0 || plan.parallel.sp.value
-                         || model.parallelBlock.value || plan.mla.kvLoraRank.value > 0 || plan.moe.experts.value > 0
-                         || isHybrid(plan)),
-                 HEADROOM_TR("core",
-                             "the profile %1 describes encoder-decoder models without pipelines, sequence "
-                             "parallelism, images, experts, latent attention, parallel blocks and hybrid layers")},
+             std::pair{hasDecoder
+                           && (plan.parallel.pp.value > 1 || plan.vision.layers.value > 0 || plan.parallel.sp.value
+                               || model.parallelBlock.value || plan.mla.kvLoraRank.value > 0
+                               || plan.moe.experts.value > 0),
+                       HEADROOM_TR("core",
+                                   "the profile %1 describes encoder-decoder models without pipelines, sequence "
+                                   "parallelism, images, experts, latent attention and parallel blocks")},
              std::pair{plan.vision.layers.value > 0 && visionTowerOf(plan).tokens == 0,
                        HEADROOM_TR("core",
                                    "the profile %1 does not describe images of unknown size: give "

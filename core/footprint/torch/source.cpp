@@ -59,6 +59,7 @@ TorchShape torchSourceShape(const TorchShape& decoder)
     shape.keys = decoder.memoryKeys;
     shape.memoryTokens = shape.memoryKeys = 0;
     shape.model.layers = decoder.model.encoderLayers;
+    shape.model.kinds.clear(); // a hybrid's are its decoder's
     return shape;
 }
 

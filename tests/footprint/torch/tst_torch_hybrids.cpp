@@ -20,6 +20,7 @@ private slots:
     void keeps_data();
     void keeps();
     void keepsNothingInFront();
+    void keepsAcross();
     void trainsByName_data();
     void trainsByName();
     void holdsMixersWhole();
@@ -198,6 +199,20 @@ void TestTorchHybrids::keepsNothingInFront()
     QVERIFY(savedBytes(layerOf(program, 2)) > 0);
 }
 
+/// Mamba-2 in a decoder, then attention to 1024 tokens of an encoder: a norm, q, repeated k and v, the context and a
+/// number for each of 16 heads.
+void TestTorchHybrids::keepsAcross()
+{
+    const ModelProgram program = programOf(under(
+        "hf-sdpa",
+        mambaHybrid(
+            "M", "1",
+            {{"model.encoder_layers", "2"}, {"model.decoder_layers", "1"}, {"model.learned_positions", "true"}})));
+    constexpr qint64 scan = 2 * 6176 + 2 * 2048 + 4 * 8, across = 4 * 2 * 1024 + 4 * 16;
+    constexpr std::size_t encoderRuns = 3; // what makes its input, its layers, its last norm
+    QCOMPARE(savedBytes(layerOf(program, encoderRuns + 1)), 1024 * (2 * norm(1024) + scan + across));
+}
+
 void TestTorchHybrids::trainsByName_data()
 {
     QTest::addColumn<TrainingPlan>("plan");
@@ -273,6 +288,8 @@ void TestTorchHybrids::countsParameters_data()
     row("delta nets, biases", deltaHybrid(), {{"model.attn_bias", "true"}, {"model.attn_out_bias", "false"}});
     row("delta nets, cp 4 and two stages", deltaHybrid(), {{"parallel.cp", "4"}, {"parallel.pp", "2"}});
     row("latent attention", latentHybrid());
+    row("behind an encoder", mamba,
+        {{"model.encoder_layers", "4"}, {"model.decoder_layers", "8"}, {"model.learned_positions", "true"}});
     row("latent attention, tp 2", latentHybrid(), {{"parallel.tp", "2"}, {"mla.q_lora_rank", "768"}});
     row("LayerNorm of heads", deltaHybrid(), {{"model.layer_norm", "true"}, {"model.qk_norm", "true"}});
 }
