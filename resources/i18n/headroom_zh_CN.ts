@@ -5581,8 +5581,8 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>以上 + 一层的梯度及正在归约的梯度</translation>
     </message>
     <message>
-        <source>Mixers spread over ranks as Megatron-LM does, in want of a way of the framework&apos;s own</source>
-        <translation>混合器按 Megatron-LM 的方式分布到各 rank，因为该框架没有自己的方式</translation>
+        <source>Mixers spread over ranks as Megatron-LM&apos;s, as the framework has no way of its own: whole ones take more</source>
+        <translation>混合器按 Megatron-LM 的方式分布到各 rank，因为该框架没有自己的方式：若每个 rank 都保存完整的混合器，则占用更多</translation>
     </message>
     <message>
         <source>%1 has no gated attention: set implementation.profile to hf-sdpa, torchtitan or megatron-te</source>

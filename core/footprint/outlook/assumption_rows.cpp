@@ -272,7 +272,9 @@ std::vector<AssumptionRow> mixerRows()
          {}},
         {"mixer.heads",
          "Megatron-LM",
-         HEADROOM_TR("core", "Mixers spread over ranks as Megatron-LM does, in want of a way of the framework's own"),
+         HEADROOM_TR(
+             "core",
+             "Mixers spread over ranks as Megatron-LM's, as the framework has no way of its own: whole ones take more"),
          &splitsMixers,
          {}},
     };
