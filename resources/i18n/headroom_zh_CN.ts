@@ -6382,19 +6382,19 @@ Open a log and its config to have both compared.</source>
         <translation>最少 GPU 数：%1</translation>
     </message>
     <message>
-        <source>the fullest GPU takes %1 of %2, and %3 % have to stay free</source>
-        <translation>最满的 GPU 占用 %1 / %2，且须留空 %3 %</translation>
+        <source>%1 of %2, %3 % kept free</source>
+        <translation>%1 / %2，留空 %3 %</translation>
     </message>
     <message>
         <source>Fits as it is: %1.</source>
         <translation>现在就放得下：%1。</translation>
     </message>
     <message>
-        <source>Does not fit: %1. One change is enough, the cheapest first:</source>
+        <source>Does not fit: %1. One change is enough, cheapest first:</source>
         <translation>放不下：%1。只需一项改动，代价最小的在前：</translation>
     </message>
     <message>
-        <source>Does not fit: %1. No single change is enough; two are, the cheapest first:</source>
+        <source>Does not fit: %1. No single change is enough; two are, cheapest first:</source>
         <translation>放不下：%1。一项改动不够，两项即可，代价最小的在前：</translation>
     </message>
     <message>
@@ -6421,8 +6421,8 @@ Open a log and its config to have both compared.</source>
         <translation>打开配置或选择模型，查看显存是怎样算出来的。</translation>
     </message>
     <message>
-        <source>Stage %1, the fullest. Choose another in the chart above.</source>
-        <translation>流水级 %1，占用最多。可在上方图表中选择其他流水级。</translation>
+        <source>Stage %1, the fullest. Choose another in the chart of stages.</source>
+        <translation>流水级 %1，占用最多。可在流水级图表中选择其他流水级。</translation>
     </message>
     <message>
         <source>Stage %1 of %2</source>

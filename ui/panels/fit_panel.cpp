@@ -212,16 +212,16 @@ void FitPanel::take(const FitJob::Report& report)
 void FitPanel::showSentence(const FitReport& report)
 {
     const FitAnswer& answer = *report.answer;
-    const QString figures = tr("the fullest GPU takes %1 of %2, and %3 % have to stay free")
+    // Short enough for one line in a low window: the list below needs the other.
+    const QString figures = tr("%1 of %2, %3 % kept free")
                                 .arg(gibText(answer.peak), gibText(report.request.capacity),
                                      QLocale().toString(report.request.margin * 100, 'g', 3));
     if (answer.fits) {
         m_sentence->setText(tr("Fits as it is: %1.").arg(figures));
     } else if (!answer.singles.empty()) {
-        m_sentence->setText(tr("Does not fit: %1. One change is enough, the cheapest first:").arg(figures));
+        m_sentence->setText(tr("Does not fit: %1. One change is enough, cheapest first:").arg(figures));
     } else if (!answer.pairs.empty()) {
-        m_sentence->setText(
-            tr("Does not fit: %1. No single change is enough; two are, the cheapest first:").arg(figures));
+        m_sentence->setText(tr("Does not fit: %1. No single change is enough; two are, cheapest first:").arg(figures));
     } else if (!answer.adapters.empty()) {
         m_sentence->setText(tr("Does not fit: %1. Neither one change nor two of the same training are enough; adapters "
                                "are, which train "

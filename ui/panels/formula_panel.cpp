@@ -122,7 +122,7 @@ void FormulaPanel::refresh()
     }
     const int stage = shownStage(*footprint, m_view.stage());
     m_title->setText(static_cast<std::size_t>(stage) == footprint->fullestStage && !m_view.stage()
-                         ? tr("Stage %1, the fullest. Choose another in the chart above.").arg(stage)
+                         ? tr("Stage %1, the fullest. Choose another in the chart of stages.").arg(stage)
                          : tr("Stage %1 of %2").arg(stage).arg(footprint->stages.size()));
     showRecipe(*footprint, stage);
     showExact(*footprint, stage);
