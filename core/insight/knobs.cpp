@@ -2,6 +2,7 @@
 #include "insight/knobs.h"
 
 #include "footprint/estimate.h"
+#include "footprint/recipe/architecture.h"
 #include "insight/rule.h"
 
 #include "plan/batch.h"
@@ -135,8 +136,7 @@ std::optional<Text> expertObjection(const TrainingPlan& plan)
     const ParallelPlan& parallel = plan.parallel;
     const std::int64_t tensor = std::max<std::int64_t>(1, parallel.tp.value);
     const std::int64_t ranks = dataParallelSize(plan) * std::max<std::int64_t>(1, parallel.cp.value) * tensor;
-    const std::int64_t group
-        = std::max<std::int64_t>(1, parallel.ep.value) * std::max<std::int64_t>(1, parallel.etp.valueOr(tensor));
+    const std::int64_t group = std::max<std::int64_t>(1, parallel.ep.value) * splitOf(plan).expertTensor;
     return parallel.ep.value > 1 && ranks % group != 0
         ? std::optional(Text(HEADROOM_TR("core", "%1 GPUs of a stage cannot be divided into expert groups of %2"),
                              {text(ranks), text(group)}))

@@ -144,6 +144,10 @@ void TestFrameworkConfigs::ownTexts_data()
         "pipeline_parallel_degree = 2\npipeline_parallel_microbatch_size = 1\n",
         "torchtitan-toml",
         "model.layers=32, recompute.granularity=selective, batch.micro=1, batch.seq=2048, parallel.pp=2");
+    row("torchtitan's experts", "a.toml",
+        "[model]\nname = \"llama4\"\nflavor = \"17bx16e\"\n[training]\nlocal_batch_size = 1\n[parallelism]\n"
+        "tensor_parallel_degree = 4\nexpert_parallel_degree = 8\nexpert_tensor_parallel_degree = 4\n",
+        "torchtitan-toml", "parallel.tp=4, parallel.ep=8, parallel.etp=4");
     row("torchtitan in Python", "a.py",
         "def llama3_8b():\n    return Trainer.Config(\n        training=TrainingConfig.Config("
         "num_tokens_per_microbatch_per_dp_rank=8 * 2048, max_context_length=8192),\n"

@@ -157,6 +157,18 @@ const Choices pipelines{
      "parallel.pp=4 parallel.schedule=gpipe"},
 };
 
+/// Experts spread over ranks of tensor parallelism too, whole or split.
+const Choices spreadExperts{
+    {"model.layers=12 model.hidden=4096 model.ffn=14336 model.heads=32 model.kv_heads=8 model.vocab=32000 "
+     "moe.experts=16 moe.topk=2 batch.seq=2048",
+     "model.layers=16 model.hidden=2048 model.ffn=6144 model.heads=32 model.kv_heads=4 model.vocab=151936 "
+     "moe.experts=64 moe.topk=8 moe.ffn=768 moe.shared_ffn=768 batch.seq=4096"},
+    {"parallel.tp=2 parallel.sp=true", "parallel.tp=4 parallel.sp=true"},
+    {"parallel.ep=2", "parallel.ep=4", "parallel.ep=8 parallel.etp=1", "parallel.ep=2 parallel.etp=2",
+     "parallel.ep=4 parallel.etp=4"},
+    {"parallel.pp=1", "parallel.pp=2"},
+};
+
 const QList<QByteArray> towers{
     "vision.layers=24 vision.hidden=1024 vision.ffn=4096 vision.heads=16 vision.image_size=336 vision.patch=14 "
     "vision.class_token=true vision.learned_positions=true projector.type=mlp projector.layers=2 batch.seq=2048",
@@ -261,6 +273,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders};
         QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders};
     }
+    QTest::newRow("torchtitan, experts beside tensors") << QList<Choices>{models, torch, spreadExperts};
     QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines};
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron};

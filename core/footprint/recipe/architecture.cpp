@@ -2,6 +2,8 @@
 #include "footprint/recipe/architecture.h"
 
 #include "footprint/recipe/trained_parts.h"
+#include "footprint/tape/shape.h"
+#include "footprint/torch/habits.h"
 #include "plan/batch.h"
 #include "plan/objective.h"
 #include "plan/pipeline_split.h"
@@ -319,6 +321,20 @@ Projector projectorOf(const TrainingPlan& plan)
     return result;
 }
 
+/// Megatron-Core splits experts as all else unless told otherwise (transformer_config.py). torchtitan leaves them whole
+/// where it spreads them over ranks, and elsewhere splits them whatever is said (models/llama4/infra/parallelize.py,
+/// apply_moe_ep_tp; from memory).
+static std::int64_t expertTensorParallel(const TrainingPlan& plan)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    const std::int64_t tensor = positive(parallel.tp);
+    const bool isPlain = plan.moe.experts.value < 1 || (tensor == 1 && !parallel.etp.isKnown());
+    if (isPlain || torchHabits(profileOf(plan)) == nullptr) {
+        return positive(parallel.etp, tensor);
+    }
+    return parallel.ep.value > 1 ? positive(parallel.etp) : tensor;
+}
+
 Split splitOf(const TrainingPlan& plan)
 {
     const ParallelPlan& parallel = plan.parallel;
@@ -328,7 +344,7 @@ Split splitOf(const TrainingPlan& plan)
     result.chunks = chunksPerStage(plan);
     result.context = positive(parallel.cp);
     result.expert = positive(parallel.ep);
-    result.expertTensor = positive(parallel.etp, result.tensor);
+    result.expertTensor = expertTensorParallel(plan);
     result.data = std::clamp<std::int64_t>(dataParallelSize(plan), 1, largestSize);
     result.sequence = parallel.sp.value && result.tensor > 1;
     result.vocabulary = vocabularySplit(plan) == VocabularySplit::None ? 1 : result.pipeline;

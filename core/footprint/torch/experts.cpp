@@ -113,7 +113,7 @@ Tensor TorchModules::experts(Tensor input)
                     m_model.expertFfn / m_shape.expertTensor,
                     Adapters::MlpIn,
                     m_model.experts / m_shape.expertRanks,
-                    m_shape.shards / m_shape.expertRanks};
+                    m_shape.expertShards()};
     Tensor output = mlp(routed, m_model.hidden, in, expertMlp);
     if (m_shape.expertRanks > 1) {
         output = m_graph.apply({.kind = ReturnedTokens, .bytes = bytes, .reads = {output}});

@@ -55,6 +55,7 @@ struct TorchHabits
     DataType adapterType = DataType::Fp32;
     bool supportsTensorParallel = false; ///< and pipelines
     bool splitsTensors = false; ///< tensor parallelism alone
+    bool spreadsExperts = false; ///< expert parallelism takes ranks of tensor parallelism
     bool untiesTables = false; ///< what is trained has an output layer of its own, tied in the checkpoint or not
     bool holdsTableWhole = false; ///< every rank of it has the whole embedding
     bool gathersAgain = false; ///< column-parallel layers keep a rank's tokens, and gather all again in backward

@@ -153,6 +153,32 @@ Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
     return {};
 }
 
+Result<void> checkExperts(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const ParallelPlan& parallel = plan.parallel;
+    if (plan.moe.experts.value < 1) {
+        return {};
+    }
+    for (const auto& [has, sentence] : {
+             std::pair{parallel.tp.value > 1 && parallel.ep.value > 1 && !habits.spreadsExperts,
+                       HEADROOM_TR("core",
+                                   "the profile %1 does not describe tensor parallelism beside experts that are spread "
+                                   "over ranks: set parallel.tp or parallel.ep to 1")},
+             std::pair{parallel.ep.value > 1 && parallel.etp.valueOr(1) != 1 && parallel.etp.value != parallel.tp.value,
+                       HEADROOM_TR("core",
+                                   "%1 leaves experts whole or splits them over all ranks of tensor parallelism: set "
+                                   "parallel.etp to 1 or to parallel.tp")},
+             std::pair{parallel.ep.value <= 1 && parallel.etp.isKnown() && parallel.etp.value != parallel.tp.value
+                           && !habits.spreadsExperts,
+                       HEADROOM_TR("core", "%1 splits experts as all other layers: leave parallel.etp out")},
+         }) {
+        if (has) {
+            return failure(Text{sentence, {std::string(habits.profile)}});
+        }
+    }
+    return {};
+}
+
 Result<void> checkRecompute(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const RecomputePlan& recompute = plan.recompute;
@@ -201,7 +227,7 @@ Result<void> checkTorchDescribed(const TrainingPlan& plan, const TorchHabits& ha
     if (auto float8 = torchFloat8(plan, habits); !float8) {
         return tl::unexpected(std::move(float8.error()));
     }
-    for (const auto& check : {&checkModel, &checkSpread, &checkRecompute}) {
+    for (const auto& check : {&checkModel, &checkSpread, &checkExperts, &checkRecompute}) {
         if (auto described = check(plan, habits); !described) {
             return described;
         }

@@ -192,14 +192,17 @@ void readTrained(const TrainingPlan& plan, TorchShape& shape)
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
 }
 
-/// Experts of one rank. Expert parallelism takes its ranks from those that share the weights.
+/// Experts of one rank. Expert parallelism takes its ranks from those that share the weights, and where experts stay
+/// whole from tensor parallelism too, whose ranks then send a share of the tokens each (torchtitan
+/// distributed/parallel_dims.py, _build_mesh_with_ep; expert_parallel.py, ReordererSequenceParallel; from memory).
 void readExperts(const TrainingPlan& plan, TorchShape& shape)
 {
     if (!shape.model.isMoe()) {
         return;
     }
     shape.expertRanks = std::clamp<std::int64_t>(plan.parallel.ep.value, 1, shape.model.experts);
-    shape.expertTensor = shape.expertRanks > 1 ? atLeastOne(plan.parallel.etp) : shape.tensor;
+    shape.expertTensor = splitOf(plan).expertTensor;
+    shape.expertTokenShards = std::max<std::int64_t>(shape.tensor / shape.expertTensor, 1);
     shape.load = std::clamp(plan.moe.load.valueOr(1.0), 0.0, static_cast<double>(shape.model.experts));
 }
 
@@ -234,7 +237,7 @@ void readEncoder(const TrainingPlan& plan, TorchShape& shape)
 
 std::int64_t TorchShape::expertRows() const
 {
-    return std::llround(static_cast<double>(tokens * model.topk) * load);
+    return std::llround(static_cast<double>(tokens * model.topk / expertTokenShards) * load);
 }
 
 std::int64_t TorchShape::recomputedOf(std::int64_t layers) const

@@ -67,7 +67,7 @@ private:
     void addTensor(const TorchWeights::Tensor& tensor, const TorchPart& part)
     {
         using enum TorchWeights::Kind;
-        m_shards = tensor.isExpert ? std::max<std::int64_t>(m_shape.shards / m_shape.expertRanks, 1)
+        m_shards = tensor.isExpert ? m_shape.expertShards()
             : tensor.kind == Table ? m_shape.tableShards()
                                    : m_shape.shards;
         const bool isAdapter = tensor.kind == Adapter;

@@ -13,6 +13,7 @@
 #include "footprint/torch/weights.h"
 #include "plan/objective.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,7 @@ struct TorchShape
     std::int64_t tableRanks = 1, outputRanks = 1; ///< of tensor parallelism that split embedding and output layer
     bool spreadsTables = false; ///< its ranks share their tokens instead, and their state
     std::int64_t expertRanks = 1, expertTensor = 1; ///< ep, etp
+    std::int64_t expertTokenShards = 1; ///< ranks of tensor parallelism that send tokens of their own to experts
     double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
     std::int64_t stages = 1, chunks = 1; ///< stages of an image encoder's own among them
     std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
@@ -116,6 +118,11 @@ struct TorchShape
     [[nodiscard]] std::int64_t headTokens() const { return spreadsTables ? tokens / tensor : tokens; }
     /// Ranks that share state and gradients of embedding and output layer.
     [[nodiscard]] std::int64_t tableShards() const { return spreadsTables ? shards * tensor : shards; }
+    /// Ranks that share state and gradients of an expert.
+    [[nodiscard]] std::int64_t expertShards() const
+    {
+        return std::max<std::int64_t>(shards * tensor / (expertRanks * expertTensor), 1);
+    }
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// What the encoder hands to all of the decoder's layers.
     [[nodiscard]] std::int64_t memoryBytes() const { return memoryTokens * model.hidden * compute; }

@@ -18,6 +18,7 @@ const TorchHabits torchtitanHabits{.profile = "torchtitan",
                                    .gathersTablesAlone = true,
                                    .step = StepImplementation::Fused,
                                    .supportsTensorParallel = true,
+                                   .spreadsExperts = true,
                                    .receivesIntoBuffers = true,
                                    .setsExpandableSegments = true,
                                    .castsToFloat8 = true};

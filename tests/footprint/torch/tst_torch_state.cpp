@@ -25,6 +25,10 @@ private slots:
     void stagesShareTheModel_data();
     void stagesShareTheModel();
     void expertRanksShareExperts();
+    void expertsBesideTensors_data();
+    void expertsBesideTensors();
+    void refusesOtherExperts_data();
+    void refusesOtherExperts();
 };
 
 void TestTorchState::state_data()
@@ -228,6 +232,83 @@ void TestTorchState::expertRanksShareExperts()
         return most;
     };
     QVERIFY(2 * gathered(apart) < gathered(together));
+}
+
+void TestTorchState::expertsBesideTensors_data()
+{
+    QTest::addColumn<int>("expert");
+    QTest::addColumn<int>("expertTensor"); ///< 0: not stated
+    QTest::addColumn<qint64>("rows");
+    QTest::addColumn<qint64>("weights");
+    const qint64 whole = qint64{128} * 2048 * 768;
+    const qint64 rows = 8 * tokens;
+    QTest::newRow("not spread, split like all else") << 1 << 0 << rows << whole / 2;
+    QTest::newRow("spread and whole: a rank sends its half of the tokens") << 4 << 0 << rows / 2 << whole / 4;
+    QTest::newRow("the same, stated") << 4 << 1 << rows / 2 << whole / 4;
+    QTest::newRow("spread and split: both ranks have all rows") << 4 << 2 << rows << whole / 8;
+}
+
+/// Bytes of the rows a rank's experts read, and elements of its three weight tensors. All ranks together hold each
+/// expert's state once, however it is cut.
+void TestTorchState::expertsBesideTensors()
+{
+    QFETCH(int, expert);
+    QFETCH(int, expertTensor);
+    QFETCH(qint64, rows);
+    QFETCH(qint64, weights);
+    TrainingPlan plan = planOf({48, 2048, 6144, 32, 4, 151936, false}, "torchtitan");
+    plan.moe.experts = Count(128);
+    plan.moe.topk = Count(8);
+    plan.moe.ffn = Count(768);
+    shardWithFsdp(plan, 8);
+    plan.parallel.tp = Count(2);
+    plan.parallel.sp = Flag(true);
+    const qint64 resident = sumOf(programOf(plan).stages.front().tensors.resident);
+    plan.parallel.ep = Count(expert);
+    if (expertTensor > 0) {
+        plan.parallel.etp = Count(expertTensor);
+    }
+    const ModelProgram program = programOf(plan);
+    const Piece& block = program.pieces[3];
+    qint64 permuted = 0;
+    for (const Tape::Event& event : block.tape.forward) {
+        const bool isMade = event.op == Tape::Op::Allocate && event.kind == TensorKind::PermutedTokens;
+        permuted += isMade ? event.bytes : 0;
+    }
+    QCOMPARE(permuted, rows * 2048 * 2);
+    QCOMPARE(std::count(block.parameters.begin(), block.parameters.end(), weights), std::ptrdiff_t{3});
+    QVERIFY(std::abs(sumOf(program.stages.front().tensors.resident) - resident) < 1'000'000);
+}
+
+void TestTorchState::refusesOtherExperts_data()
+{
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<int>("expert");
+    QTest::addColumn<int>("expertTensor");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("a part of the ranks") << "torchtitan" << 4 << 2 << "set parallel.etp to 1 or to parallel.tp";
+    QTest::newRow("both in another framework") << "nanotron" << 4 << 1 << "set parallel.tp or parallel.ep to 1";
+    QTest::newRow("whole ones in another framework") << "nanotron" << 1 << 1 << "leave parallel.etp out";
+}
+
+void TestTorchState::refusesOtherExperts()
+{
+    QFETCH(QString, profile);
+    QFETCH(int, expert);
+    QFETCH(int, expertTensor);
+    QFETCH(QString, words);
+    TrainingPlan plan = planOf({48, 2048, 6144, 32, 4, 151936, false}, profile.toUtf8().constData());
+    plan.moe.experts = Count(128);
+    plan.moe.topk = Count(8);
+    plan.moe.ffn = Count(768);
+    plan.parallel.dp = Count(8);
+    plan.parallel.tp = Count(4);
+    plan.parallel.ep = Count(expert);
+    plan.parallel.etp = Count(expertTensor);
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    QVERIFY(!built);
+    QVERIFY2(built.error().english().find(words.toStdString()) != std::string::npos, built.error().english().c_str());
 }
 
 QTEST_APPLESS_MAIN(TestTorchState)
