@@ -118,6 +118,43 @@ void addGathered(const Working& working, StageWorking& stage)
     stage.gatheredBackward = stage.gathered + trained * layer * (working.gatheredElement + working.reducedElement);
 }
 
+/// A number a token in the place of the output layer, and no adapters.
+void addValueModel(const TrainingPlan& plan, Working& working)
+{
+    working.value = valueModel(plan);
+    working.reward = rewardModel(plan);
+    const bool hasOwn = working.value == ValueModel::Separate || working.value == ValueModel::InTurn;
+    if (hasOwn || working.reward == RewardModel::Separate) {
+        working.valueModel = working.model;
+        working.valueModel.labels = 1;
+        working.valueModel.tied = working.valueModel.headBias = false;
+        working.valueWeights = weightsPerGpu(working.valueModel, {}, {}, working.split, working.encoderTensor, {});
+    }
+}
+
+/// Of the models beside the policy.
+void addValueState(const Working& working, StageWorking& stage)
+{
+    const auto add = [&](Trainable trainable) {
+        StateRecipe recipe = working.recipe;
+        recipe.keepsReference = recipe.copiesTables = false;
+        const StageWeights weights
+            = stageWeights(working.valueWeights, working.valueModel, stage.layers, working.pipeline.stages);
+        const StateBytes state = stateBytes(weights, recipe, working.sharding, trainable);
+        stage.state.parameters += state.parameters;
+        stage.state.gradients += working.value == ValueModel::InTurn ? 0 : state.gradients;
+        stage.state.gradientCopies += state.gradientCopies;
+        stage.state.master += state.master;
+        stage.state.moments += state.moments;
+    };
+    if (working.value == ValueModel::Separate || working.value == ValueModel::InTurn) {
+        add({.language = true});
+    }
+    if (working.reward == RewardModel::Separate) {
+        add({.language = false});
+    }
+}
+
 double trainedShareOf(const Working& working, const StageLayers& layers)
 {
     const StageLayers::Range& range = layers.ranges[0]; // of two, the other is like it
@@ -181,6 +218,7 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
     placeEncoder(plan, result);
     result.weights = weightsPerGpu(result.model, result.tower, result.projector, result.split, result.encoderTensor,
                                    adaptersOf(plan));
+    addValueModel(plan, result);
     result.recipe = stateRecipe(plan);
     result.sharding = shardingOf(plan, result.split);
     result.activations = activationModel(plan, result.model, result.tower, result.projector, result.split, calibration);
@@ -201,6 +239,7 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
     result.weights = stageWeights(working.weights, working.model, result.layers, working.pipeline.stages);
     result.state = stateBytes(result.weights, working.recipe, working.sharding, working.trainable,
                               trainedShareOf(working, result.layers));
+    addValueState(working, result);
     std::int64_t expertLayers = 0;
     for (const StageLayers::Range& range : result.layers.ranges) {
         expertLayers += working.model.moeLayers(range.first, range.count);
@@ -211,6 +250,9 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
                            working.pipeline.chunks);
     // A micro-batch passes through one copy of the layers.
     result.activations.kept /= static_cast<double>(layerCopies(working.pipeline.schedule));
+    if (working.value == ValueModel::Separate) {
+        result.activations.kept *= 2; // its forward has run when the policy's does
+    }
     result.held = inFlight(working.pipeline, stage);
     if (result.layers.holdsEmbedding) {
         result.activations.kept += working.activations.encoder;

@@ -9,6 +9,7 @@
 #include "footprint/recipe/trained_parts.h"
 #include "footprint/schedule/schedule.h"
 #include "plan/encoder_placement.h"
+#include "plan/objective.h"
 #include "plan/pipeline_split.h"
 
 namespace headroom {
@@ -24,6 +25,10 @@ struct Working
     TrainedParts parts; ///< of the language model, where some are frozen
     PipelineShape pipeline; ///< with the stages of an encoder that has its own
     ModelWeights weights;
+    ValueModel value = ValueModel::None; ///< beside the policy
+    RewardModel reward = RewardModel::None;
+    Architecture valueModel; ///< of both, where they are models of their own
+    ModelWeights valueWeights;
     StateRecipe recipe;
     Sharding sharding;
     ActivationModel activations;

@@ -26,6 +26,8 @@ const std::vector<FieldWords>& writtenWords()
         {"objective.type", {"pretrain", "sft", "dpo", "kto", "orpo", "simpo", "cpo", "rm", "ppo", "grpo"}},
         {"objective.reference", {"none", "separate", "adapters_off"}},
         {"objective.head", {"lm", "classifier"}},
+        {"objective.value", {"none", "head", "separate", "in_turn"}},
+        {"objective.reward", {"none", "separate", "adapters"}},
         {"model.family", {"decoder", "bert", "t5"}},
         {"parallel.cp_comm", {"p2p", "all_gather", "a2a", "a2a+p2p"}},
         {"parallel.encoder_placement", {"first_stage", "own_stages", "every_stage"}},

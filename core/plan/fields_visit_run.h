@@ -23,6 +23,10 @@ template <class Group, class Visitor> void visitObjective(Group& group, Visitor&
     visit("objective.reference", group.reference);
     visit("objective.head", group.head);
     visit("objective.labels", group.labels);
+    visit("objective.value", group.value);
+    visit("objective.reward", group.reward);
+    visit("objective.response", group.response);
+    visit("objective.rollout", group.rollout);
 }
 
 template <class Group, class Visitor> void visitParallel(Group& group, Visitor&& visit)

@@ -37,6 +37,12 @@ const Objective& objectiveOf(const TrainingPlan& plan)
     return found == objectives.end() ? objectives.front() : *found;
 }
 
+/// TRL's PPOTrainer (trl/trainer/ppo_trainer.py, from memory), whose models are transformers'.
+bool isTrlPpo(const TrainingPlan& plan)
+{
+    return plan.objective.type.value == "ppo" && plan.implementation.profile.value.starts_with("hf");
+}
+
 } // namespace
 
 ReferenceModel referenceModel(const TrainingPlan& plan)
@@ -51,6 +57,43 @@ ReferenceModel referenceModel(const TrainingPlan& plan)
     return !objectiveOf(plan).hasReference ? ReferenceModel::None
         : hasAdapters                      ? ReferenceModel::AdaptersOff
                                            : ReferenceModel::Separate;
+}
+
+ValueModel valueModel(const TrainingPlan& plan)
+{
+    const Name& stated = plan.objective.value;
+    if (stated.isKnown()) {
+        return stated.value == "head"    ? ValueModel::Head
+            : stated.value == "separate" ? ValueModel::Separate
+            : stated.value == "in_turn"  ? ValueModel::InTurn
+                                         : ValueModel::None;
+    }
+    return isTrlPpo(plan) ? ValueModel::Separate : ValueModel::None;
+}
+
+RewardModel rewardModel(const TrainingPlan& plan)
+{
+    const Name& stated = plan.objective.reward;
+    if (stated.isKnown()) {
+        return stated.value == "separate" ? RewardModel::Separate
+            : stated.value == "adapters"  ? RewardModel::Adapters
+                                          : RewardModel::None;
+    }
+    return isTrlPpo(plan) ? RewardModel::Separate : RewardModel::None;
+}
+
+bool trainsPolicyWithValue(const TrainingPlan& plan)
+{
+    const ValueModel value = valueModel(plan);
+    return value == ValueModel::Head || value == ValueModel::Separate;
+}
+
+/// PPO and GRPO have both from the rollout (trl/trainer/ppo_trainer.py, train; grpo_trainer.py,
+/// _generate_and_score_completions; from memory).
+bool comparesInStep(const TrainingPlan& plan)
+{
+    const std::string_view type = objectiveOf(plan).type;
+    return referenceModel(plan) != ReferenceModel::None && type != "ppo" && type != "grpo";
 }
 
 std::int64_t sequencesPerSample(const TrainingPlan& plan)
@@ -93,6 +136,16 @@ bool isReference(std::string_view reference)
 bool isHead(std::string_view head)
 {
     return head == "lm" || head == "classifier";
+}
+
+bool isValue(std::string_view value)
+{
+    return value == "none" || value == "head" || value == "separate" || value == "in_turn";
+}
+
+bool isReward(std::string_view reward)
+{
+    return reward == "none" || reward == "separate" || reward == "adapters";
 }
 
 } // namespace headroom

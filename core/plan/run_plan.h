@@ -24,6 +24,11 @@ struct ObjectivePlan
     Name reference; ///< none, separate (a frozen copy), adapters_off (the same model without its adapters)
     Name head; ///< lm (the default), classifier
     Count labels; ///< of a classifier
+    Name value; ///< of PPO: none, head (beside the output layer), separate (a model that trains with the policy),
+                ///< in_turn (one whose step is its own)
+    Name reward; ///< of PPO: none, separate (a frozen model), adapters (of the policy's base)
+    Count response; ///< tokens that are generated for a sample
+    Count rollout; ///< samples that are generated at once
 };
 
 struct ParallelPlan

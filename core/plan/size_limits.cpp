@@ -56,6 +56,8 @@ constexpr auto limits = std::to_array<Limit>({
     {"batch.global", 1, 1000 * million},
     {"batch.seq", 1, 1000 * million},
     {"objective.labels", 1, 1000 * million},
+    {"objective.response", 1, 1000 * million},
+    {"objective.rollout", 1, 1000 * million},
     {"parallel.world", 1, 10 * million},
     {"parallel.dp", 1, 10 * million},
     {"parallel.tp", 1, 100'000},

@@ -180,6 +180,8 @@ public:
                  std::tuple{&objective.type, &isObjective, "pretrain, sft, dpo, kto, orpo, simpo, cpo, rm, ppo, grpo"},
                  std::tuple{&objective.reference, &isReference, "none, separate, adapters_off"},
                  std::tuple{&objective.head, &isHead, "lm, classifier"},
+                 std::tuple{&objective.value, &isValue, "none, head, separate, in_turn"},
+                 std::tuple{&objective.reward, &isReward, "none, separate, adapters"},
              }) {
             if (field->isKnown() && !knows(field->value)) {
                 add(Severity::Error, field->origin,

@@ -53,6 +53,7 @@ void ReplayReader::beginStep(bool isLast)
     m_states.clear();
     m_isRecording = isLast && m_options.recordsTimeline;
     enter(Phase::Forward);
+    playTogether(m_stage.tensors.rollout);
 }
 
 void ReplayReader::endStep()

@@ -59,6 +59,20 @@ void TestFrameworkConfigs::ownTexts_data()
     row("LLaMA-Factory's switch", "a.yaml",
         "stage: sft\nfinetuning_type: lora\ntemplate: x\ndisable_gradient_checkpointing: true\n", "llama-factory",
         "recompute.enabled=false, lora.rank=8, batch.micro=8, frozen.vision=true");
+    row("LLaMA-Factory's PPO", "a.yaml", "stage: ppo\nfinetuning_type: lora\ntemplate: x\nreward_model: y\n",
+        "llama-factory", "objective.type=ppo, objective.value=head, objective.reward=adapters, lora.rank=8");
+    row("LLaMA-Factory's PPO with another reward model", "a.yaml",
+        "stage: ppo\nfinetuning_type: full\ntemplate: x\nreward_model: y\nreward_model_type: full\n"
+        "max_new_tokens: 512\n",
+        "llama-factory", "objective.value=head, objective.reward=separate, objective.response=512");
+    row("TRL's PPO", "a.yaml", "per_device_train_batch_size: 4\nnum_ppo_epochs: 1\nresponse_length: 128\n",
+        "hf-trainer",
+        "objective.type=ppo, objective.value=separate, objective.reward=separate, objective.response=128, "
+        "objective.rollout=64");
+    row("verl with a critic", "a.yaml",
+        "algorithm: {adv_estimator: gae}\nreward_model: {enable: true}\n"
+        "actor_rollout_ref:\n  actor: {ppo_mini_batch_size: 64, strategy: fsdp2}\n",
+        "verl", "objective.value=in_turn, objective.reward=separate, shard.fsdp_version=2");
     row("LLaMA-Factory's last layers", "a.yaml",
         "stage: sft\nfinetuning_type: freeze\ntemplate: x\nbf16: true\nfreeze_trainable_modules: mlp,self_attn\n"
         "freeze_extra_modules: embed_tokens,norm\n",

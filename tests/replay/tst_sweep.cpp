@@ -169,6 +169,14 @@ const Choices spreadExperts{
     {"parallel.pp=1", "parallel.pp=2"},
 };
 
+/// A policy with models beside it.
+const Choices policies{
+    {"objective.type=ppo", "objective.type=ppo objective.reference=none objective.reward=none",
+     "objective.type=ppo objective.value=head", "objective.type=ppo objective.value=in_turn"},
+    {"objective.rollout=1", "objective.response=128", "objective.response=512 objective.rollout=4",
+     "objective.response=2048 objective.rollout=64"},
+};
+
 const QList<QByteArray> towers{
     "vision.layers=24 vision.hidden=1024 vision.ffn=4096 vision.heads=16 vision.image_size=336 vision.patch=14 "
     "vision.class_token=true vision.learned_positions=true projector.type=mlp projector.layers=2 batch.seq=2048",
@@ -265,6 +273,9 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, in 8 bits", profile) << QList<Choices>{models, torch, eightBits};
     }
     QTest::newRow("torchtitan, in 8 bits") << QList<Choices>{models, torch, pipelines, eightBits};
+    for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
+        QTest::addRow("%s, policies", profile) << QList<Choices>{models, torch, policies};
+    }
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
         QTest::addRow("%s, encoder and decoder", profile) << QList<Choices>{torch, twoHalves};
     }

@@ -34,7 +34,12 @@ public:
         TensorKind kind = TensorKind::Boundary;
     };
 
-    void beginStep() { m_phases.fill(0); }
+    void beginStep()
+    {
+        m_phases.fill(0);
+        m_phase = Phase::Forward;
+        playTogether(m_stage.tensors.rollout);
+    }
 
     void endStep()
     {

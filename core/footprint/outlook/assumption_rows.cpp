@@ -171,6 +171,25 @@ std::vector<AssumptionRow> inputRows()
              return isOpen(c, c.plan.objective.reference) && referenceModel(c.plan) == ReferenceModel::Separate;
          },
          {{"none"}}},
+        {"objective.value",
+         "separate",
+         HEADROOM_TR("core", "Value model not given: a second model that trains with the policy taken, as in TRL"),
+         [](const AssumptionCase& c) {
+             return isOpen(c, c.plan.objective.value) && valueModel(c.plan) == ValueModel::Separate;
+         },
+         {{"head"}, {"none"}}},
+        {"objective.reward",
+         "separate",
+         HEADROOM_TR("core", "Reward model not given: a frozen model of the policy's size taken, as in TRL"),
+         [](const AssumptionCase& c) {
+             return isOpen(c, c.plan.objective.reward) && rewardModel(c.plan) == RewardModel::Separate;
+         },
+         {{"none"}}},
+        {"objective.response",
+         "none",
+         HEADROOM_TR("core", "Length of generated responses not given: no memory for generating taken"),
+         [](const AssumptionCase& c) { return isOpen(c, c.plan.objective.response) && trainsPolicyWithValue(c.plan); },
+         {{"256"}}},
         {"precision.recipe",
          "bf16-mixed",
          HEADROOM_TR("core", "Precision not given: 16-bit weights and gradients, fp32 optimizer state taken"),

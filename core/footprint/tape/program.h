@@ -59,6 +59,7 @@ struct StageTensors
     std::vector<Tape::Event> created; ///< by the first optimizer step
     std::vector<Tape::Event> clipping; ///< together alive before every step, while the gradients' norm is taken
     std::vector<Tape::Event> temporaries; ///< together alive within every optimizer step
+    std::vector<Tape::Event> rollout; ///< together alive before every step, while responses are generated
     bool dropsGradients = false; ///< between the two: the optimizer has what it needs of them
 };
 

@@ -78,6 +78,11 @@ Result<void> checkPossible(const TrainingPlan& plan)
                        HEADROOM_TR("core",
                                    "Megatron's FSDP is described for Transformer Engine's layers: set "
                                    "implementation.profile to megatron-te")},
+             std::pair{
+                 valueModel(plan) != ValueModel::None || rewardModel(plan) != RewardModel::None,
+                 HEADROOM_TR("core",
+                             "under Megatron value and reward models are on GPUs of their own: set objective.value "
+                             "and objective.reward to none")},
              std::pair{shard.offloadParams.value,
                        HEADROOM_TR("core", "Megatron keeps its weights on the GPU: leave shard.offload_params out")},
              std::pair{

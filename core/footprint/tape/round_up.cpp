@@ -53,7 +53,8 @@ void roundUpTapes(ModelProgram& program)
     }
     for (StageProgram& stage : program.stages) {
         StageTensors& tensors = stage.tensors;
-        for (auto* events : {&tensors.resident, &tensors.created, &tensors.clipping, &tensors.temporaries}) {
+        for (auto* events :
+             {&tensors.resident, &tensors.created, &tensors.clipping, &tensors.temporaries, &tensors.rollout}) {
             rounder.round(*events);
         }
         for (Chunk& chunk : stage.chunks) {

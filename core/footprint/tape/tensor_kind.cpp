@@ -57,6 +57,7 @@ constexpr std::array<std::string_view, tensorKindCount> names{
     HEADROOM_TR("core", "ring buffers"),
     HEADROOM_TR("core", "mixer projection"),
     HEADROOM_TR("core", "scan output"),
+    HEADROOM_TR("core", "keys and values of generated text"),
     HEADROOM_TR("core", "head states"),
     HEADROOM_TR("core", "logits"),
     HEADROOM_TR("core", "softmax of logits"),

@@ -58,6 +58,7 @@ enum class TensorKind : std::uint8_t {
     RingBuffers,
     MixerProjection, ///< of a state space or a delta net, and copies in its layout
     ScanOutput,
+    GenerationCache, ///< keys and values of what is being generated
     HeadStates,
     Logits,
     LogitsSoftmax,

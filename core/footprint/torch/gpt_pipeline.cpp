@@ -11,6 +11,7 @@
 #include "footprint/torch/gpt_modules.h"
 #include "footprint/torch/graph.h"
 #include "plan/batch.h"
+#include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/precision.h"
 
@@ -265,7 +266,9 @@ Result<void> checkPlan(const TrainingPlan& plan, std::string_view profile, const
                        "this ZeRO stage"},
              std::pair{plan.shard.fsdp.value || plan.shard.distOpt.value, "this sharding"},
              std::pair{shape.element != 2, "training in fp32"},
-             std::pair{shape.hasReference || shape.labels > 0, "this objective"},
+             std::pair{shape.hasReference || shape.labels > 0 || valueModel(plan) != ValueModel::None
+                           || rewardModel(plan) != RewardModel::None,
+                       "this objective"},
              std::pair{isRecomputed && plan.recompute.granularity.value == Granularity::Selective,
                        "selective recomputation"},
              std::pair{isPlain && GptHabits::of(plan).hasFlash, "flash attention"},

@@ -25,12 +25,13 @@ public:
 
     void apply(Tensor states)
     {
+        m_values = m_shape.value == ValueModel::Head ? values(states) : ModuleGraph::none;
         switch (m_shape.loss) {
         case LossPath::Upcast: {
             const Tensor made = m_shape.returnsLogits ? product(states) : logits(states);
             const Tensor wide
                 = m_shape.compute == 4 ? made : m_graph.apply({.kind = Logits, .bytes = m_logits * 4, .reads = {made}});
-            if (m_shape.habits.keepsUpcastLogits) {
+            if (m_shape.habits.keepsUpcastLogits || m_shape.value == ValueModel::Head) {
                 m_graph.hold(wide);
             }
             if (m_shape.returnsLogits) {
@@ -44,9 +45,14 @@ public:
             return crossEntropy(shifted, m_shape.compute);
         }
         case LossPath::LogProbabilities: {
+            const Tensor made = product(states);
+            if (m_shape.value == ValueModel::Separate) {
+                m_graph.hold(made); // for the entropy, which is taken after the step (trl/trainer/ppo_trainer.py)
+            }
+            const auto responses = static_cast<std::int64_t>(static_cast<double>(m_logits) * m_shape.responseShare);
             const Tensor logSoftmax = m_graph.apply({.kind = LogitsSoftmax,
-                                                     .bytes = m_logits * m_shape.compute,
-                                                     .reads = {product(states)},
+                                                     .bytes = responses * m_shape.compute,
+                                                     .reads = {made},
                                                      .savesResult = true,
                                                      .backwardWork = m_logits * m_shape.compute / m_shape.sequences});
             return compare(logSoftmax);
@@ -99,15 +105,40 @@ private:
             : own;
     }
 
+    /// trl/models/modeling_value_head.py, ValueHead, from memory: dropout, and a product in fp32 whatever the model's
+    /// type.
+    Tensor values(Tensor states)
+    {
+        constexpr std::int64_t fp32 = 4;
+        const std::int64_t elements = m_shape.headTokens() * m_shape.model.hidden;
+        const Tensor dropped = m_graph.apply({.kind = HeadStates,
+                                              .bytes = elements * m_shape.compute,
+                                              .reads = {states},
+                                              .keeps = {{DropoutMask, elements}}});
+        const Tensor wide = m_shape.compute == fp32
+            ? dropped
+            : m_graph.apply({.kind = HeadStates, .bytes = elements * fp32, .reads = {dropped}});
+        return m_graph.apply({.kind = LossTerms,
+                              .bytes = m_shape.headTokens() * fp32,
+                              .reads = {wide},
+                              .saves = {true},
+                              .weight = m_shape.model.hidden + 1,
+                              .weightElement = fp32});
+    }
+
+    /// The entropy of the policy, a figure for the log: softmax, and its product with the logits (trl 0.11,
+    /// core.py, entropy_from_logits, from memory).
+    [[nodiscard]] std::int64_t entropy() const { return m_shape.value == ValueModel::Head ? m_logits * 8 : 0; }
+
     /// Reads what the labels' log-probabilities are taken of; then the reference model's forward runs, without
     /// gradients, while all that the trained model's backward needs waits.
     void compare(Tensor logSoftmax)
     {
         finish({.kind = LossTerms,
                 .bytes = m_shape.tokens * 8,
-                .reads = {logSoftmax},
+                .reads = {logSoftmax, m_values},
                 .saves = {true},
-                .forwardWork = m_shape.reference == ReferenceModel::None ? 0 : std::max(referenceHead(), blockWork())});
+                .forwardWork = m_shape.comparesInStep ? std::max(referenceHead(), blockWork()) : entropy()});
     }
 
     [[nodiscard]] std::int64_t referenceHead() const
@@ -213,6 +244,7 @@ private:
     const TorchShape& m_shape;
     ModuleGraph& m_graph;
     const std::int64_t m_logits, m_weight;
+    Tensor m_values = ModuleGraph::none;
     /// Of states that were gathered without being kept.
     const std::int64_t m_gatheredGradient
         = m_shape.gathersAgain && !m_shape.spreadsTables ? m_shape.streamBytes() * m_shape.sequenceShards : 0;
@@ -237,8 +269,9 @@ static bool leavesMemoryGradient(const TorchShape& shape)
 void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, PersistentStorages& persistents,
                          Piece& piece)
 {
-    // An encoder-decoder model's decoder stands behind what its encoder made, which its layers read.
-    const std::int64_t inputBytes = imageBytes > 0 ? imageBytes : shape.memoryBytes();
+    // An encoder-decoder model's decoder stands behind what its encoder made, which its layers read, a policy behind
+    // the values that its loss does.
+    const std::int64_t inputBytes = imageBytes > 0 ? imageBytes : shape.besideBytes();
     ModuleGraph graph(inputBytes, imageBytes > 0 ? shape.trainsImages : inputBytes > 0);
     const bool trains = shape.trainsTable();
     const TorchWeights weights = embeddingWeights(shape);
@@ -270,18 +303,18 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
     options.keepsGathered = isRoot;
     options.keepsInput
         = imageBytes > 0 && (shape.encoderStages > 0 || shape.encoderCopies > 1); // the schedule frees it
-    options.keepsInput |= shape.memoryTokens > 0;
+    options.keepsInput |= shape.besideBytes() > 0;
     if (options.gradients.kind == GradientRule::Kind::Reduce && shape.trainsHead() && isRoot) {
         options.foundGradient = shape.outputs() * shape.model.hidden;
     }
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);
-    if (shape.memoryTokens > 0) { // its gradient, to which all layers have added
-        if (leavesMemoryGradient(shape)) {
-            writer.declare(Tape::carried, ActivationGradient, shape.memoryBytes());
-            writer.free(Tape::carried);
-        }
-        writer.allocateInto(Tape::gradient, ActivationGradient, shape.memoryBytes());
+    if (leavesMemoryGradient(shape)) { // all layers have added to it
+        writer.declare(Tape::carried, ActivationGradient, shape.memoryBytes());
+        writer.free(Tape::carried);
+    }
+    if (shape.besideBytes() > 0) {
+        writer.allocateInto(Tape::gradient, ActivationGradient, shape.besideBytes());
     }
     fillTorchParameters(weights, piece);
     if (!shape.reachesEmbedding()) {
@@ -319,6 +352,21 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
             shape, blockWeights(shape, shape.model.kindOf(shape.model.layers - 1), shape.memoryTokens > 0));
         options.keepsGathered = true;
     }
+    TapeWriter writer(piece.tape, persistents);
+    graph.write(options, writer);
+    fillTorchParameters(headWeights(shape), piece);
+}
+
+void writeTorchScore(const TorchShape& shape, PersistentStorages& persistents, Piece& piece)
+{
+    ModuleGraph graph(shape.streamBytes(), true);
+    TorchModules modules(shape, graph);
+    const Tensor states = modules.norm(graph.input(), shape.localTokens(), shape.model.hidden, TrainedParts::FinalNorm);
+    modules.linear(states, LossTerms, {shape.tokens, shape.model.hidden, shape.outputs()});
+    ModuleGraph::Options options;
+    options.gradients = torchGradients(shape);
+    options.leavesGradient = leavesTiedGradient(shape);
+    options.cublasWorkspace = shape.cublasWorkspace;
     TapeWriter writer(piece.tape, persistents);
     graph.write(options, writer);
     fillTorchParameters(headWeights(shape), piece);

@@ -129,7 +129,8 @@ ModuleGraph::Options torchBlockOptions(const TorchShape& shape, const TorchWeigh
     ModuleGraph::Options options;
     options.gradients = torchGradients(shape);
     options.cublasWorkspace = shape.cublasWorkspace;
-    options.keepsInput = shape.checkpoints;
+    // TRL's PPO asks for all hidden states (trl/trainer/utils.py, forward, from memory).
+    options.keepsInput = shape.checkpoints || shape.value == ValueModel::Separate;
     options.offload = shape.checkpoints ? ModuleGraph::Offload::None : shape.offload;
     options.prefetches = true;
     options.keepsGathered = shape.gathers() && !shape.reshards;

@@ -5,11 +5,13 @@
 #include "footprint/torch/pipeline.h"
 #include "footprint/torch/source.h"
 #include "footprint/torch/tapes.h"
+#include "footprint/torch/value.h"
 #include "plan/batch.h"
 #include "plan/pipeline_split.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -27,19 +29,25 @@ enum PieceIndex : std::uint16_t {
     SourceBlockPiece,
     SourceNormPiece,
     EncoderPieces,
-    PipelinePieces = EncoderPieces + TorchEncoder::PieceCount
+    ValuePieces = EncoderPieces + TorchEncoder::PieceCount,
+    PipelinePieces = ValuePieces + TorchValueModel::PieceCount
 };
 
 class TorchProgram
 {
 public:
     TorchProgram(const TrainingPlan& plan, const TorchShape& shape, ModelProgram& program)
-        : m_shape(shape)
+        : m_plan(plan)
+        , m_shape(shape)
         , m_program(program)
         , m_encoder(plan, shape, EncoderPieces, program)
         , m_blocks(shape, {BlockPiece, ExpertBlockPiece}, program)
         , m_pipeline(shape, PipelinePieces, program)
     {
+        const bool hasValue = shape.value == ValueModel::Separate || shape.value == ValueModel::InTurn;
+        if (hasValue || shape.reward == RewardModel::Separate) {
+            m_value.emplace(shape, ValuePieces, program);
+        }
     }
 
     /// `layers`: of the language model's stages.
@@ -83,6 +91,9 @@ private:
         }
         writeTorchHead(m_shape, persistents, pieces[HeadPiece],
                        m_shape.stages > 1 || m_blocks.needsGradient(m_shape.model.layers));
+        if (m_value) {
+            m_value->writePieces();
+        }
     }
 
     [[nodiscard]] bool hasSource() const { return m_shape.memoryTokens > 0; }
@@ -128,7 +139,15 @@ private:
         if (m_shape.accumulatesWhole) {
             addWholeGradients(stage.chunks.front(), parts);
         }
+        if (m_shape.reward == RewardModel::Separate) {
+            const std::vector<TorchPart> reward = m_value->partsOf(TorchPart::Model::Reward);
+            parts.insert(parts.end(), reward.begin(), reward.end());
+        }
         stage.tensors = torchState(m_shape, parts);
+        if (m_shape.value == ValueModel::InTurn) {
+            m_value->addState(stage.tensors);
+        }
+        stage.tensors.rollout = torchRollout(m_plan, m_shape);
     }
 
     /// They are there when the first micro-batch's backward is done, unreduced: the first FSDP's in the type of the
@@ -162,6 +181,9 @@ private:
             if (hasSource()) {
                 addSource(chunk, parts);
             }
+            if (m_shape.value == ValueModel::Separate) {
+                m_value->addTo(chunk, parts);
+            }
             chunk.runs.push_back({EmbeddingPiece, 1, 0});
             parts.push_back(
                 {embeddingWeights(m_shape), 1, m_shape.trainsEmbeddings, false, keepsOriginal(), m_shape.trained});
@@ -171,6 +193,9 @@ private:
             chunk.runs.push_back({HeadPiece, 1, 0});
             parts.push_back(
                 {headWeights(m_shape), 1, m_shape.trainsEmbeddings, true, keepsOriginal(), m_shape.trained});
+            if (m_shape.value == ValueModel::Head) {
+                parts.push_back({valueHeadWeights(m_shape), 1});
+            }
         }
         if (layers.isFirst || layers.isLast) {
             for (int i = 0; i < 2; ++i) { // tokens and labels
@@ -200,11 +225,13 @@ private:
         parts.push_back({sourceNormWeights(source), 1, m_shape.trainsModel});
     }
 
+    const TrainingPlan& m_plan;
     const TorchShape& m_shape;
     ModelProgram& m_program;
     TorchEncoder m_encoder;
     TorchBlocks m_blocks;
     TorchPipeline m_pipeline;
+    std::optional<TorchValueModel> m_value; ///< or the reward model, which has its layers
 };
 
 /// What the schedule's walk needs to know.

@@ -5,6 +5,8 @@
 #include "footprint/torch/mixers.h"
 #include "footprint/torch/recompute.h"
 #include "plan/encoder_placement.h"
+#include "plan/objective.h"
+#include "plan/precision.h"
 #include "plan/validity.h"
 
 #include <utility>
@@ -179,6 +181,44 @@ Result<void> checkExperts(const TrainingPlan& plan, const TorchHabits& habits)
     return {};
 }
 
+/// What stands beside a policy.
+Result<void> checkObjective(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const ValueModel value = valueModel(plan);
+    const bool isCopied = value == ValueModel::Separate || value == ValueModel::InTurn;
+    const bool hasOther = plan.vision.layers.value > 0 || plan.model.decoderLayers.isKnown()
+        || plan.model.family.value == "t5" || classifierLabels(plan).has_value();
+    const bool isOfPpo = isCopied || value == ValueModel::Head || rewardModel(plan) == RewardModel::Separate;
+    for (const auto& [has, sentence] : {
+             std::pair{isOfPpo && !habits.profile.starts_with("hf"),
+                       HEADROOM_TR("core",
+                                   "the profile %1 describes no value and reward models: set objective.value and "
+                                   "objective.reward to none, or implementation.profile to hf-sdpa or hf-flash")},
+             std::pair{isOfPpo && hasOther,
+                       HEADROOM_TR("core",
+                                   "value and reward models are described beside decoders without images, with an "
+                                   "output layer: set objective.value and objective.reward to none")},
+             std::pair{isCopied && isQuantised(effectivePrecision(plan).params),
+                       HEADROOM_TR("core",
+                                   "a value model of its own trains as a whole, which quantised weights do not: set "
+                                   "objective.value to head, or precision.params to another type")},
+             std::pair{isCopied && freezesParts(plan),
+                       HEADROOM_TR("core",
+                                   "a value model of its own is described beside a policy that trains as a whole or by "
+                                   "adapters: leave frozen.patterns, frozen.trained, frozen.trained_layers and "
+                                   "frozen.ratio out")},
+             std::pair{rewardModel(plan) == RewardModel::Adapters && plan.lora.rank.value < 1,
+                       HEADROOM_TR("core",
+                                   "a reward model of adapters needs a policy with adapters: give lora.rank, or set "
+                                   "objective.reward to separate")},
+         }) {
+        if (has) {
+            return failure(Text{sentence, {std::string(habits.profile)}});
+        }
+    }
+    return {};
+}
+
 Result<void> checkRecompute(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const RecomputePlan& recompute = plan.recompute;
@@ -227,7 +267,7 @@ Result<void> checkTorchDescribed(const TrainingPlan& plan, const TorchHabits& ha
     if (auto float8 = torchFloat8(plan, habits); !float8) {
         return tl::unexpected(std::move(float8.error()));
     }
-    for (const auto& check : {&checkModel, &checkSpread, &checkExperts, &checkRecompute}) {
+    for (const auto& check : {&checkModel, &checkSpread, &checkExperts, &checkObjective, &checkRecompute}) {
         if (auto described = check(plan, habits); !described) {
             return described;
         }

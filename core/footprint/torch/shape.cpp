@@ -83,6 +83,9 @@ bool isComputable(const TorchShape& language, const VisionTower& tower, const Pr
 LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const std::string& name = plan.implementation.fusedLoss.value;
+    if (trainsPolicyWithValue(plan)) { // from the logits themselves, and in fp32 where a value head is beside them
+        return valueModel(plan) == ValueModel::Head ? LossPath::Upcast : LossPath::LogProbabilities;
+    }
     if (name == "liger") {
         return LossPath::Liger;
     }
@@ -188,6 +191,7 @@ void readTrained(const TrainingPlan& plan, TorchShape& shape)
         ? shape.compute
         : shape.adapterElement;
     shape.adapterSlots = std::max<std::int64_t>(plan.lora.adapterSlots.valueOr(1), 1);
+    shape.adapterSlots += rewardModel(plan) == RewardModel::Adapters ? 1 : 0;
     shape.adapterMoments = static_cast<double>(2 * shape.adapterElement);
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
 }
@@ -280,7 +284,14 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.sequences = sequencesPerMicroBatch(plan);
     shape.tokens = shape.sequences * layerSequence(plan) / context;
     shape.reference = referenceModel(plan);
-    shape.returnsLogits = takesLogProbabilities(plan);
+    shape.comparesInStep = comparesInStep(plan);
+    shape.value = valueModel(plan);
+    shape.reward = rewardModel(plan);
+    if (plan.objective.response.isKnown()) {
+        shape.responseShare = std::min(
+            static_cast<double>(plan.objective.response.value) / static_cast<double>(plan.batch.seq.value), 1.0);
+    }
+    shape.returnsLogits = takesLogProbabilities(plan) || trainsPolicyWithValue(plan);
     shape.keys = layerSequence(plan);
     if (shape.model.hasEncoder()) {
         shape.memoryTokens = shape.sequences * plan.batch.seq.value / context;

@@ -70,9 +70,13 @@ private:
         m_shards = tensor.isExpert ? m_shape.expertShards()
             : tensor.kind == Table ? m_shape.tableShards()
                                    : m_shape.shards;
+        const double elements = static_cast<double>(tensor.elements());
+        if (part.model == TorchPart::Model::Reward) {
+            addReference(elements * m_shape.frozen);
+            return;
+        }
         const bool isAdapter = tensor.kind == Adapter;
         const bool trains = part.trains(tensor) || isAdapter;
-        const double elements = static_cast<double>(tensor.elements());
         const bool isPacked = part.isQuantised && tensor.kind == Matrix && m_shape.quantises && !trains;
         const double frozen = isPacked ? m_shape.frozenMatrix : m_shape.frozen;
         const double own = isAdapter ? static_cast<double>(m_shape.adapterElement) : m_shape.weight;
@@ -87,12 +91,18 @@ private:
         if (part.keepsOriginal && !isAdapter) {
             addParameter(elements * frozen);
         }
-        if (m_shape.reference == ReferenceModel::Separate && !isAdapter && !m_shape.offloadsParameters) {
-            add(m_tensors.resident, ReferenceParameters,
-                elements * frozen / static_cast<double>(m_shape.gathers() ? m_shards : 1));
+        if (m_shape.reference == ReferenceModel::Separate && !isAdapter && part.model == TorchPart::Model::Policy) {
+            addReference(elements * frozen);
         }
         if (trains) {
             addTrained(tensor, elements);
+        }
+    }
+
+    void addReference(double bytes)
+    {
+        if (!m_shape.offloadsParameters) {
+            add(m_tensors.resident, ReferenceParameters, bytes / static_cast<double>(m_shape.gathers() ? m_shards : 1));
         }
     }
 

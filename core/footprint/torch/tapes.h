@@ -58,7 +58,11 @@ struct TorchShape
     bool isFirstFsdp = false; ///< a unit's weights are views of one flat tensor
     bool accumulatesWhole = false; ///< of several micro-batches whole gradients stay until the last one's are reduced
     bool returnsLogits = false; ///< in fp32, beside the log-probabilities taken of them, until the loss is there
-    ReferenceModel reference = ReferenceModel::None; ///< whose forward follows the trained model's
+    ReferenceModel reference = ReferenceModel::None;
+    bool comparesInStep = false; ///< the reference's forward follows the trained model's
+    ValueModel value = ValueModel::None;
+    RewardModel reward = RewardModel::None;
+    double responseShare = 1; ///< of the tokens: those that were generated
     LossPath loss = LossPath::Upcast;
     bool isLossCompiled = false;
     bool keepsLogits = false; ///< the 16-bit logits stay referenced during backward
@@ -126,6 +130,11 @@ struct TorchShape
     [[nodiscard]] std::int64_t streamBytes() const { return localTokens() * model.hidden * compute; }
     /// What the encoder hands to all of the decoder's layers.
     [[nodiscard]] std::int64_t memoryBytes() const { return memoryTokens * model.hidden * compute; }
+    /// What a model in front of this one has made for later: an encoder, or a value model for each token.
+    [[nodiscard]] std::int64_t besideBytes() const
+    {
+        return memoryBytes() + (value == ValueModel::Separate ? tokens * compute : 0);
+    }
     /// Of a chunk's layers.
     [[nodiscard]] std::int64_t recomputedOf(std::int64_t layers) const;
     /// Rows that this rank's experts work on.
@@ -160,6 +169,8 @@ void writeTorchEmbedding(const TorchShape& shape, std::int64_t imageBytes, Persi
 void writeTorchBlock(const TorchShape& shape, LayerKind kind, PersistentStorages& persistents, Piece& piece,
                      bool attendsAcross = false, bool needsGradient = true);
 void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Piece& piece, bool needsGradient = true);
+/// The last norm and the classifier of a model whose result another one's loss reads.
+void writeTorchScore(const TorchShape& shape, PersistentStorages& persistents, Piece& piece);
 
 [[nodiscard]] StageTensors torchState(const TorchShape& shape, const std::vector<TorchPart>& parts);
 

@@ -213,4 +213,11 @@ TorchWeights headWeights(const TorchShape& shape)
     return weights;
 }
 
+TorchWeights valueHeadWeights(const TorchShape& shape)
+{
+    TorchWeights weights;
+    weights.tensors.push_back({TorchWeights::Kind::Vector, shape.model.hidden + 1});
+    return weights;
+}
+
 } // namespace headroom

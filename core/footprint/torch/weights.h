@@ -44,16 +44,21 @@ struct TorchWeights
 [[nodiscard]] TorchWeights blockWeights(const TorchShape& shape, LayerKind kind, bool attendsAcross = false);
 [[nodiscard]] TorchWeights embeddingWeights(const TorchShape& shape);
 [[nodiscard]] TorchWeights headWeights(const TorchShape& shape);
+/// The value head's, with its bias.
+[[nodiscard]] TorchWeights valueHeadWeights(const TorchShape& shape);
 
 /// Parts of a model on one rank, each with how often it stands there.
 struct TorchPart
 {
+    enum class Model : std::uint8_t { Policy, Value, Reward };
+
     TorchWeights weights;
     std::int64_t count = 1;
     bool isTrained = true;
     bool isQuantised = false; ///< its matrices are, where the plan says so
     bool keepsOriginal = false; ///< what is trained is a copy (modules_to_save)
     std::uint32_t trained = TrainedParts::all;
+    Model model = Model::Policy; ///< whose part it is
 
     [[nodiscard]] bool trains(const TorchWeights::Tensor& tensor) const
     {
