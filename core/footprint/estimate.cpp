@@ -72,7 +72,7 @@ std::array<Bytes, componentCount> componentsIn(Phase phase, const Working& worki
     // A forward pass meets gradients where a buffer holds them, or where a backward pass of the same step came before.
     const bool followsBackward = working.pipeline.microBatches > stage.held.microBatches();
     const bool hasGradients = phase == Phase::Backward || working.recipe.gradientsPersist || followsBackward;
-    set(Component::Gradients, hasGradients ? state.gradients : 0.0);
+    set(Component::Gradients, !hasGradients ? 0.0 : stage.wholeGradients > 0 ? stage.wholeGradients : state.gradients);
     const double one = std::min(stage.held.units, 1.0) * stage.activations.kept
         + std::min<double>(static_cast<double>(stage.held.firstChunk), 1.0) * stage.vision;
     set(Component::Activations, one);

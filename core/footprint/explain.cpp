@@ -366,6 +366,9 @@ void addWorkingSet(const StageWorking& own, std::vector<Term>& terms)
         own.rebuilt);
     add(Text{HEADROOM_TR("core", "Weights in 16 bits beside fp32 ones")},
         HEADROOM_TR("core", "2 × elements of matrices"), own.weightCache);
+    add(Text{HEADROOM_TR("core", "Whole gradients")},
+        HEADROOM_TR("core", "elements that train × bytes, until the last micro-batch's are reduced"),
+        own.wholeGradients);
     add(Text{HEADROOM_TR("core", "Gathered in forward")}, HEADROOM_TR("core", "weights of two layers, of tables"),
         own.gathered);
     add(Text{HEADROOM_TR("core", "Gathered in backward")},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/working.h"
 
+#include "footprint/torch/tapes.h"
 #include "plan/batch.h"
 #include "plan/objective.h"
 #include "plan/vocabulary_split.h"
@@ -155,6 +156,28 @@ void addValueState(const Working& working, StageWorking& stage)
     }
 }
 
+/// What FSDP does not reduce between micro-batches, where it does not: the first in the type of the computation, the
+/// second in that of the reduction (torch/distributed/fsdp/_fully_shard/_fsdp_param.py).
+double wholeGradientOf(const TrainingPlan& plan, const Working& working)
+{
+    const TorchHabits* habits = torchHabits(profileOf(plan));
+    if (habits == nullptr || !accumulatesWhole(plan, *habits) || working.sharding.gradients <= 1) {
+        return 0;
+    }
+    return usesFirstFsdp(plan, *habits) ? working.gatheredElement : working.reducedElement;
+}
+
+/// Of what trains on this stage.
+double trainedElements(const Working& working, const StageWorking& stage, double trainedShare)
+{
+    const StageWeights& weights = stage.weights;
+    const double language = weights.language.total().real() + weights.experts.total().real();
+    const double adapters = weights.language.adapters.real() + weights.experts.adapters.real();
+    return (working.trainable.language ? language * trainedShare : 0) + (working.trainable.adapters ? adapters : 0)
+        + (working.trainable.vision ? weights.vision.total().real() : 0)
+        + (working.trainable.projector ? weights.projector.total().real() : 0);
+}
+
 double trainedShareOf(const Working& working, const StageLayers& layers)
 {
     const StageLayers::Range& range = layers.ranges[0]; // of two, the other is like it
@@ -229,6 +252,7 @@ Working workingOf(const TrainingPlan& plan, const Calibration& calibration)
         result.reducedElement
             = plan.precision.reduce.isKnown() ? bytesPerElement(plan.precision.reduce.value) : result.gatheredElement;
     }
+    result.wholeGradient = wholeGradientOf(plan, result);
     return result;
 }
 
@@ -268,6 +292,8 @@ StageWorking stageWorking(const Working& working, const PipelineSplit& split, st
         result.held.firstChunk = inFlight(working.pipeline, 0).firstChunk;
     }
     addGathered(working, result);
+    result.wholeGradients
+        = working.wholeGradient * trainedElements(working, result, trainedShareOf(working, result.layers));
     if (working.cachesWeights) {
         result.weightCache = 2 * (result.weights.language.matrices + result.weights.experts.matrices).real();
     }

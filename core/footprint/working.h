@@ -39,6 +39,7 @@ struct Working
     double imageFeatures = 0; ///< bytes of a micro-batch's features as another stage receives them
     double gatheredElement = 0; ///< bytes of a gathered weight; 0: nothing is gathered
     double reducedElement = 0; ///< and of a gradient while it is reduced
+    double wholeGradient = 0; ///< bytes of an element that waits for the last micro-batch unsharded; 0: none does
     bool cachesWeights = false; ///< autocast keeps 16-bit copies of fp32 weights (theory.md 2.1)
 };
 [[nodiscard]] Working workingOf(const TrainingPlan& plan, const Calibration& calibration);
@@ -54,6 +55,7 @@ struct StageWorking
     InFlight held;
     double weightCache = 0;
     double rebuilt = 0;
+    double wholeGradients = 0; ///< until the step
     double gathered = 0,
            gatheredBackward = 0; ///< whole weights, and their gradients, of layers at work (theory.md 2.4)
 

@@ -68,6 +68,7 @@ template <class Group, class Visitor> void visitShard(Group& group, Visitor&& vi
     visit("shard.fsdp_version", group.fsdpVersion);
     visit("shard.strategy", group.strategy);
     visit("shard.reshard_after_forward", group.reshardAfterForward);
+    visit("shard.sync_each_batch", group.syncEachBatch);
     visit("shard.dist_opt_instances", group.distOptInstances);
     visit("shard.whole_tensors", group.wholeTensors);
     visit("shard.rank", group.rank);
@@ -92,6 +93,7 @@ template <class Group, class Visitor> void visitPrecision(Group& group, Visitor&
     visit("precision.opt_m", group.optM);
     visit("precision.opt_v", group.optV);
     visit("precision.frozen", group.frozen);
+    visit("precision.double_quantised", group.doubleQuantised);
     visit("precision.autocast", group.autocast);
     visit("precision.fp8", group.fp8);
     visit("precision.fp8_params", group.fp8Params);

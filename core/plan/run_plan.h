@@ -59,6 +59,7 @@ struct ShardPlan
     Flag distOpt{false}, fsdp{false};
     Count fsdpVersion;
     Name strategy, reshardAfterForward;
+    Flag syncEachBatch; ///< FSDP reduces the gradients of every micro-batch; as the framework does when not given
     Count distOptInstances;
     Flag wholeTensors{false}; ///< Muon: the distributed optimizer deals tensors to ranks, matrices or not
     Count rank; ///< of those they are dealt to, from 0; the one with most where not known
@@ -79,6 +80,7 @@ struct PrecisionPlan
     Name recipe;
     Field<DataType> params, grads, master, optM, optV;
     Field<DataType> frozen; ///< of weights that are not trained, where not those of params
+    Flag doubleQuantised; ///< constants of nf4 weights are quantised in turn; as the framework does when not given
     Flag autocast{false};
     Name fp8;
     Flag fp8Params{false};

@@ -307,11 +307,23 @@ void TestFrameworkConfigs::ownTexts_data()
         "    args = SFTConfig(per_device_train_batch_size=2, gradient_accumulation_steps=4, max_length=4096)\n"
         "    trainer = SFTTrainer(model=model, args=args, peft_config=peft_config)\n    trainer.train()\n",
         "hf-trainer",
-        "model.layers=28, batch.micro=2, batch.accum=4, batch.seq=4096, lora.rank=16, precision.params=nf4");
+        "model.layers=28, batch.micro=2, batch.accum=4, batch.seq=4096, lora.rank=16, precision.params=nf4, "
+        "precision.double_quantised=false");
+    row("constants quantised in turn", "sft.py",
+        "config = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_use_double_quant=True)\n"
+        "args = SFTConfig(per_device_train_batch_size=2)\n",
+        "hf-trainer", "precision.params=nf4, precision.double_quantised=true");
+    row("LLaMA-Factory in 4 bits", "a.yaml",
+        "stage: sft\nfinetuning_type: lora\ntemplate: x\nquantization_bit: 4\ndouble_quantization: false\n",
+        "llama-factory", "precision.params=nf4, precision.double_quantised=false");
+    row("accelerate reduces each micro-batch", "a.yaml",
+        "per_device_train_batch_size: 2\nfsdp: full_shard\n"
+        "accelerator_config: {gradient_accumulation_kwargs: {sync_each_batch: true}}\n",
+        "hf-trainer", "shard.sync_each_batch=true");
     row("LitGPT in 4 bits", "qlora.yaml",
         "checkpoint_dir: checkpoints/mistralai/Mistral-7B-v0.1\nout_dir: out\nprecision: bf16-true\n"
         "quantize: bnb.nf4\nlora_r: 32\ntrain:\n  micro_batch_size: 2\n",
-        "litgpt", "batch.micro=2, lora.rank=32, precision.params=nf4");
+        "litgpt", "batch.micro=2, lora.rank=32, precision.params=nf4, precision.double_quantised=false");
     row("Megatron-Bridge's recipe", "pretrain.py",
         "cfg = llama3_8b_pretrain_config()\ncfg.model.tensor_model_parallel_size = 2\n"
         "cfg.model.pipeline_model_parallel_size = 2\ncfg.model.seq_length = 8192\ncfg.train.micro_batch_size = 2\n"

@@ -61,6 +61,9 @@ double eightBitCopies(const TrainingPlan& plan)
     return computeCapability(plan.hardware) < 10 || isByBlock ? 2 : 1;
 }
 
+/// An fp32 constant for every 64 weights (arXiv:2305.14314 section 3, before double quantisation).
+constexpr double plainNf4 = (4.0 + 32.0 / 64.0) / 8.0;
+
 struct Share
 {
     double parameters, gradients, optimizer;
@@ -179,7 +182,9 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     const double second = bytesPerElement(types.optV);
     StateRecipe recipe;
     recipe.keepsReference = referenceModel(plan) == ReferenceModel::Separate;
-    recipe.parameter = bytesPerElement(types.params);
+    const TorchHabits* habits = torchHabits(profileOf(plan));
+    const bool isPlain = !plan.precision.doubleQuantised.valueOr(habits == nullptr || !habits->hasPlainConstants);
+    recipe.parameter = types.params == DataType::Nf4 && isPlain ? plainNf4 : bytesPerElement(types.params);
     const bool hasOtherType = isQuantised(types.params) || types.params == DataType::Fp8;
     recipe.otherParameter = hasOtherType ? bytesPerElement(DataType::Bf16) : recipe.parameter;
     const bool hasFrozenType = plan.precision.frozen.isKnown();
@@ -192,7 +197,6 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     recipe.gradientCopy = copiesGradients && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
     recipe.master = bytesPerElement(types.master);
     recipe.adapterMoments = first + second;
-    const TorchHabits* habits = torchHabits(profileOf(plan));
     recipe.adapter = bytesPerElement(plan.lora.adapterType.valueOr(habits ? habits->adapterType : DataType::Fp32));
     if (recipe.adapter < 4 && plan.shard.zeroStage.value == 0) {
         recipe.adapterMoments = 2 * recipe.adapter; // PyTorch's are of the parameters' type

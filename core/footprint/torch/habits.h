@@ -34,7 +34,7 @@ struct TorchHabits
     bool weighsBeforeExperts = false; ///< before the experts, not after
     bool savesQuantisedInputs = false; ///< bitsandbytes up to July 2024 (autograd/_functions.py, MatMul4Bit)
     bool quantisesHead = false; ///< 4-bit weights: the output layer is packed like all others
-    bool hasPlainConstants = false; ///< 4-bit weights: an fp32 one for every 64, not quantised in turn
+    bool hasPlainConstants = false; ///< 4-bit weights: an fp32 one for every 64, unless told to quantise it in turn
     int unpackedCopies = 1; ///< 4-bit weights become so many 16-bit tensors, one after the other
     bool cachesDeadResults = false; ///< a selective checkpoint also stores results no backward needs
     bool keepsLastBlockGathered = false;

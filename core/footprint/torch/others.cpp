@@ -23,7 +23,7 @@ const TorchHabits primeRlHabits{.profile = "prime-rl",
 /// linear layers; FSDP is PyTorch's first (strategies/fsdp.py), whose no_sync its loops take between steps. 4-bit
 /// products kept their inputs. Fabric packs every linear layer and makes fp16 of the weights first, so that they are
 /// unpacked to fp16 and then converted (plugins/precision/bitsandbytes.py, _Linear4bit.quantize); bnb.nf4 leaves their
-/// constants in fp32, bnb.nf4-dq is not told apart. Only pretraining ties tables, where it is told to (pretrain.py,
+/// constants in fp32. Only pretraining ties tables, where it is told to (pretrain.py,
 /// tie_weights).
 const TorchHabits litGptHabits{.profile = "litgpt",
                                .repeatsKv = false,

@@ -102,16 +102,6 @@ LossPath lossPath(const TrainingPlan& plan, const TorchHabits& habits)
     return plan.implementation.compiledLoss.valueOr(false) ? LossPath::Compiled : habits.loss;
 }
 
-/// Frameworks with loops of their own around the same models reduce every micro-batch's gradients (OLMo olmo/train.py,
-/// verl workers/actor/dp_actor.py).
-bool accumulatesWhole(const TrainingPlan& plan, const TorchHabits& habits)
-{
-    const std::string& framework = plan.framework.value;
-    const bool hasOwnLoop = framework == "olmo" || framework == "verl" || framework == "llm-foundry"
-        || framework == "llama-factory-v1" || framework.starts_with("xtuner");
-    return habits.accumulatesWhole && !hasOwnLoop && microBatchesPerStep(plan) > 1 && plan.parallel.pp.value < 2;
-}
-
 TorchSharding shardingKind(const TrainingPlan& plan)
 {
     if (plan.shard.fsdp.value) {
@@ -157,9 +147,6 @@ void readPrecision(const TrainingPlan& plan, TorchShape& shape)
     shape.weight = shape.quantises ? recipe.otherParameter : recipe.parameter;
     shape.frozen = recipe.otherFrozen;
     shape.frozenMatrix = recipe.frozen;
-    if (types.params == DataType::Nf4 && shape.habits.hasPlainConstants) {
-        shape.frozenMatrix = (4.0 + 32.0 / 64.0) / 8.0; // arXiv:2305.14314 section 3, before double quantisation
-    }
     shape.gradient = wholeBytes(types.grads);
     shape.reduced = plan.precision.reduce.isKnown() ? wholeBytes(plan.precision.reduce.value) : shape.compute;
     shape.master = recipe.master;
@@ -259,6 +246,16 @@ bool usesFirstFsdp(const TrainingPlan& plan, const TorchHabits& habits)
     return plan.shard.fsdp.value && (version.isKnown() ? version.value < 2 : habits.hasFirstFsdp);
 }
 
+bool accumulatesWhole(const TrainingPlan& plan, const TorchHabits& habits)
+{
+    const std::string& framework = plan.framework.value;
+    const bool hasOwnLoop = framework == "olmo" || framework == "verl" || framework == "llm-foundry"
+        || framework == "llama-factory-v1" || framework.starts_with("xtuner");
+    const bool isUsual = habits.accumulatesWhole && !hasOwnLoop;
+    return plan.shard.fsdp.value && !plan.shard.syncEachBatch.valueOr(!isUsual) && microBatchesPerStep(plan) > 1
+        && plan.parallel.pp.value < 2;
+}
+
 const TorchHabits* torchHabits(std::string_view profile)
 {
     for (const TorchHabits* habits :
@@ -326,7 +323,7 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     shape.rotates = plan.model.rope.valueOr(!plan.model.learnedPositions.valueOr(false));
     shape.reshards = reshards(plan);
     shape.isFirstFsdp = usesFirstFsdp(plan, habits);
-    shape.accumulatesWhole = shape.sharding == TorchSharding::Fsdp && accumulatesWhole(plan, habits);
+    shape.accumulatesWhole = accumulatesWhole(plan, habits);
     shape.repeatsKv = plan.implementation.repeatKv.valueOr(habits.repeatsKv);
     shape.loss = lossPath(plan, habits);
     shape.isLossCompiled = plan.implementation.compiledLoss.valueOr(false);

@@ -159,6 +159,10 @@ struct TorchShape
 };
 /// Whether FSDP is PyTorch's first, by its stated version or as the framework has it.
 [[nodiscard]] bool usesFirstFsdp(const TrainingPlan& plan, const TorchHabits& habits);
+/// Whether FSDP leaves the gradients of all micro-batches but the last whole (no_sync). Frameworks with loops of their
+/// own around transformers' models reduce every one's (OLMo olmo/train.py, verl workers/actor/dp_actor.py), as
+/// accelerate does where sync_each_batch is set (accelerator.py, _do_sync, from memory).
+[[nodiscard]] bool accumulatesWhole(const TrainingPlan& plan, const TorchHabits& habits);
 /// Fails with what is missing or what these tapes do not describe.
 [[nodiscard]] Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habits);
 

@@ -122,6 +122,11 @@ void StateTest::theoryRows()
     };
     if (inputs.contains("bits")) {
         QCOMPARE(bytesPerElement(DataType::Nf4), expected);
+        const TrainingPlan plan = planOf({{"precision.params", "nf4"}});
+        QCOMPARE(stateRecipe(plan).frozen, expected);
+        constexpr double plain = (4 + 32.0 / 64) / 8; // a constant of 32 bits for every 64 weights
+        QCOMPARE(stateRecipe(planOf({{"precision.double_quantised", "false"}}, plan)).frozen, plain);
+        QCOMPARE(stateRecipe(planOf({{"implementation.profile", "litgpt"}}, plan)).frozen, plain);
         return;
     }
     const bool isFrozen = !inputs.contains("grad");

@@ -2,6 +2,7 @@
 //
 // PyTorch's two FSDPs: what a block gathers, how its gradients are reduced and what accumulates between steps. Sizes
 // follow from torch/distributed/fsdp/_runtime_utils.py and _fully_shard/_fsdp_param_group.py.
+#include "footprint/estimate.h"
 #include "footprint/torch/tapes.h"
 #include "footprint/torch_plans.h"
 
@@ -134,6 +135,9 @@ void TestTorchFsdp::accumulates_data()
     QTest::newRow("LitGPT") << over(sharded("litgpt", ""), 4) << 2 * parameters;
     QTest::newRow("torchtitan reduces each") << over(sharded("torchtitan", ""), 4) << std::int64_t{0};
     QTest::newRow("verl reduces each") << over(sharded("hf-flash", "1"), 4, "verl") << std::int64_t{0};
+    TrainingPlan synchronised = over(sharded("hf-flash", "2"), 4);
+    synchronised.shard.syncEachBatch = Flag(true);
+    QTest::newRow("accelerate is told to reduce each") << synchronised << std::int64_t{0};
     TrainingPlan lora = over(sharded("hf-flash", "1"), 4);
     lora.lora.rank = Count(16);
     lora.lora.targets = Names(std::vector<std::string>{"q_proj", "v_proj"});
@@ -155,6 +159,11 @@ void TestTorchFsdp::accumulates()
         shares += tensor.kind == TensorKind::Gradients ? tensor.bytes : 0;
     }
     QCOMPARE(shares > 0, whole > 0);
+    if (Footprint textbook; whole > 0) {
+        QVERIFY(estimate(plan, {}, textbook));
+        QCOMPARE(textbook.stages.front().peakPhase, Phase::Backward);
+        QCOMPARE(textbook.stages.front().component(Component::Gradients).value, whole);
+    }
 }
 
 QTEST_APPLESS_MAIN(TestTorchFsdp)
