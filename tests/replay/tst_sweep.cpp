@@ -177,6 +177,22 @@ const Choices policies{
      "objective.response=2048 objective.rollout=64"},
 };
 
+const Choices narrowExperts{
+    {"model.layers=12 model.hidden=4096 model.ffn=14336 model.heads=32 model.kv_heads=8 model.vocab=32000 "
+     "moe.experts=16 moe.topk=4 moe.ffn=4096 moe.latent=1024",
+     "model.layers=16 model.layer_pattern=MEME*EMEMEMEM*ME model.hidden=2688 model.ffn=1856 model.heads=32 "
+     "model.kv_heads=2 model.head_dim=128 model.vocab=131072 mixer.heads=64 moe.experts=32 moe.topk=6 moe.ffn=1856 "
+     "moe.shared_ffn=3712 moe.latent=1024 model.parallel_block=false shard.offload_activations=false"},
+};
+
+const Choices perceivers{
+    {"vision.layers=27 vision.hidden=1152 vision.ffn=4304 vision.heads=16 vision.image_size=980 vision.patch=14 "
+     "vision.tokens_per_image=64 vision.learned_positions=true projector.type=perceiver projector.layers=3 "
+     "projector.hidden=11008"},
+    {"vision.images_per_sample=1", "vision.images_per_sample=3"},
+    {"frozen.vision=false", "frozen.vision=true", "frozen.vision=true frozen.projector=true"},
+};
+
 const QList<QByteArray> towers{
     "vision.layers=24 vision.hidden=1024 vision.ffn=4096 vision.heads=16 vision.image_size=336 vision.patch=14 "
     "vision.class_token=true vision.learned_positions=true projector.type=mlp projector.layers=2 batch.seq=2048",
@@ -283,6 +299,10 @@ void TestSweep::agrees_data()
         QTest::newRow(profile) << QList<Choices>{models, torch, pipelines};
         QTest::addRow("%s, images", profile) << QList<Choices>{models, torch, pipelines, encoders};
         QTest::addRow("%s, placed images", profile) << QList<Choices>{models, torch, placedEncoders};
+    }
+    for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash"}) {
+        QTest::addRow("%s, narrow experts", profile) << QList<Choices>{models, torch, narrowExperts};
+        QTest::addRow("%s, perceivers", profile) << QList<Choices>{models, torch, perceivers};
     }
     QTest::newRow("torchtitan, experts beside tensors") << QList<Choices>{models, torch, spreadExperts};
     QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines};

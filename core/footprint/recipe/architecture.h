@@ -51,6 +51,8 @@ struct Architecture
     std::int64_t audioBins = 0; ///< that two convolutions read in place of an embedding
 
     [[nodiscard]] bool hasEncoder() const { return encoderLayers > 0; }
+    /// Of what experts read.
+    [[nodiscard]] std::int64_t routedWidth() const { return latent > 0 ? latent : hidden; }
     [[nodiscard]] bool isMoe() const { return experts > 0; }
     [[nodiscard]] Elements norm() const { return Elements(layerNorm ? 2 : 1) * hidden; }
     [[nodiscard]] LayerKind kindOf(std::int64_t layer) const;

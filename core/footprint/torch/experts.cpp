@@ -62,7 +62,7 @@ Tensor TorchModules::route(Tensor input)
 /// made for every element of its row before the row is summed (tools/autograd/derivatives.yaml, mul), unless compiled.
 Tensor TorchModules::weighted(Tensor rows, Tensor scores, std::int64_t count)
 {
-    const std::int64_t elements = count * m_model.hidden;
+    const std::int64_t elements = count * m_model.routedWidth();
     const bool isCast = m_shape.habits.weighsInFp32 && m_shape.compute < 4;
     const Tensor factor = isCast ? m_graph.apply({.kind = SortedTokens, .bytes = elements * 4, .reads = {rows}}) : rows;
     const std::int64_t bytes = elements * (isCast ? 4 : m_shape.compute);
@@ -93,15 +93,19 @@ Tensor TorchModules::opened(Tensor input, Tensor shared)
                           .backwardWork = m_shape.isCompiled ? 0 : bytes});
 }
 
-/// Rows sorted by expert, sent to the ranks that hold them, worked on in one grouped product, sent back and summed.
+/// Rows sorted by expert, sent to the ranks that hold them, worked on in one grouped product, sent back and summed; in
+/// a narrower space between two products of all tokens where there is one (transformers modeling_nemotron_h.py,
+/// fc1_latent_proj and fc2_latent_proj; from memory).
 Tensor TorchModules::experts(Tensor input)
 {
     const ModuleGraph::Checkpoint checkpoint(rebuilt(TorchShape::Experts));
     const Tensor scores = route(input);
     const std::int64_t rows = m_shape.expertRows();
-    const std::int64_t bytes = rows * m_model.hidden * m_shape.compute;
+    const std::int64_t width = m_model.routedWidth(), bytes = rows * width * m_shape.compute;
+    const bool isNarrow = m_model.latent > 0;
+    const Tensor offered = isNarrow ? linear(input, ExpertLatent, {m_shape.tokens, m_model.hidden, width}) : input;
     Tensor routed
-        = m_graph.apply({.kind = PermutedTokens, .bytes = bytes, .reads = {input}, .keeps = {{SortIndex, rows * 8}}});
+        = m_graph.apply({.kind = PermutedTokens, .bytes = bytes, .reads = {offered}, .keeps = {{SortIndex, rows * 8}}});
     if (m_shape.expertRanks > 1) {
         routed = m_graph.apply({.kind = DispatchedTokens, .bytes = bytes, .reads = {routed}});
     }
@@ -109,12 +113,12 @@ Tensor TorchModules::experts(Tensor input)
         routed = weighted(routed, scores, rows);
     }
     const Linear in{rows,
-                    m_model.hidden,
+                    width,
                     m_model.expertFfn / m_shape.expertTensor,
                     Adapters::MlpIn,
                     m_model.experts / m_shape.expertRanks,
                     m_shape.expertShards()};
-    Tensor output = mlp(routed, m_model.hidden, in, expertMlp);
+    Tensor output = mlp(routed, width, in, expertMlp);
     if (m_shape.expertRanks > 1) {
         output = m_graph.apply({.kind = ReturnedTokens, .bytes = bytes, .reads = {output}});
     }
@@ -122,7 +126,9 @@ Tensor TorchModules::experts(Tensor input)
         output = weighted(output, scores, rows);
     }
     const std::int64_t sumBytes = m_shape.tokens * m_model.hidden * m_shape.compute;
-    const Tensor sum = m_graph.apply({.kind = PartialOutput, .bytes = sumBytes, .reads = {output}});
+    const Tensor summed
+        = m_graph.apply({.kind = PartialOutput, .bytes = m_shape.tokens * width * m_shape.compute, .reads = {output}});
+    const Tensor sum = isNarrow ? linear(summed, PartialOutput, {m_shape.tokens, width, m_model.hidden}) : summed;
     if (m_model.sharedFfn == 0) {
         return sum;
     }

@@ -45,6 +45,8 @@ public:
     Tensor linear(Tensor input, TensorKind kind, const Linear& layer);
     /// Selective recompute by a policy stores every second product. `isLast`: no backward reads this one's result.
     void countProduct(Tensor result, bool isLast = false);
+    /// Of an image encoder's patches, a few tokens (perceiver.cpp).
+    Tensor perceiver(Tensor patches, const Projector& projector);
 
 private:
     [[nodiscard]] ModuleGraph* rebuilt(unsigned modules)

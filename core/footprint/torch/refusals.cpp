@@ -79,16 +79,13 @@ Result<void> checkModel(const TrainingPlan& plan, const TorchHabits& habits)
                        HEADROOM_TR("core",
                                    "the profile %1 does not describe an image encoder without a projector: give "
                                    "projector.type")},
-             std::pair{projector.kind == Projector::Kind::Resampler && projector.layers > 1,
-                       HEADROOM_TR("core", "the profile %1 does not describe resamplers of several layers")},
-             std::pair{projector.kind == Projector::Kind::Perceiver,
-                       HEADROOM_TR("core", "the profile %1 does not describe perceivers")},
+             std::pair{
+                 projector.kind == Projector::Kind::Resampler && projector.layers > 1,
+                 HEADROOM_TR("core", "the profile %1 describes resamplers of one layer: set projector.layers to 1")},
              std::pair{encoderStages(plan) > 1 && projector.deepstack > 0,
                        HEADROOM_TR("core",
                                    "the profile %1 does not describe features of inner layers from several "
                                    "stages: set parallel.encoder_pp to 1")},
-             std::pair{plan.moe.latent.value > 0,
-                       HEADROOM_TR("core", "the profile %1 does not describe experts in a narrower space")},
              std::pair{plan.moe.capacityFactor.value > 0,
                        HEADROOM_TR("core",
                                    "the experts of %1 have no capacity that drops tokens: unset "
@@ -162,6 +159,9 @@ Result<void> checkExperts(const TrainingPlan& plan, const TorchHabits& habits)
         return {};
     }
     for (const auto& [has, sentence] : {
+             std::pair{plan.moe.latent.value > 0 && parallel.tp.value > 1,
+                       HEADROOM_TR("core",
+                                   "the profile %1 does not split experts in a narrower space: set parallel.tp to 1")},
              std::pair{parallel.tp.value > 1 && parallel.ep.value > 1 && !habits.spreadsExperts,
                        HEADROOM_TR("core",
                                    "the profile %1 does not describe tensor parallelism beside experts that are spread "

@@ -126,6 +126,9 @@ TorchWeights projectorWeights(const VisionTower& tower, const Projector& project
     if (projector.kind == Projector::Kind::Resampler) {
         return resamplerWeights(projector);
     }
+    if (projector.kind == Projector::Kind::Perceiver) {
+        return perceiverWeights(projector);
+    }
     TorchWeights weights;
     const std::vector<std::int64_t> widths = projectorWidths(projector);
     for (std::int64_t k = 0; k < mergersOf(projector); ++k) {
@@ -173,6 +176,12 @@ void writeTorchProjector(const TorchShape& shape, const VisionTower& tower, cons
     if (projector.kind == Projector::Kind::Resampler) {
         applyResampler(shape, projector, imagesOf(shape, tower), modules, graph);
         finish(shape, resamplerWeights(projector), graph, persistents, piece);
+        return;
+    }
+    if (projector.kind == Projector::Kind::Perceiver) {
+        const TorchShape perceiver = torchPerceiverShape(shape, tower, projector);
+        TorchModules(perceiver, graph).perceiver(graph.input(), projector);
+        finish(perceiver, perceiverWeights(projector), graph, persistents, piece);
         return;
     }
     std::vector<Tensor> features;

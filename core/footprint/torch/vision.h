@@ -12,6 +12,9 @@ namespace headroom {
                                           bool isTrained);
 
 [[nodiscard]] TorchWeights patchWeights(const VisionTower& tower);
+[[nodiscard]] TorchShape torchPerceiverShape(const TorchShape& vision, const VisionTower& tower,
+                                             const Projector& projector);
+[[nodiscard]] TorchWeights perceiverWeights(const Projector& projector);
 [[nodiscard]] TorchWeights projectorWeights(const VisionTower& tower, const Projector& projector);
 
 void writeTorchPatches(const TorchShape& shape, const VisionTower& tower, PersistentStorages& persistents,

@@ -39,7 +39,7 @@ public:
         if (kind.feedForward == FeedForward::Experts) {
             addExperts();
         } else if (kind.feedForward == FeedForward::Mlp) {
-            addMlp(denseMlp, m_model.ffn / m_shape.tensor);
+            addMlp(denseMlp, m_model.hidden, m_model.ffn / m_shape.tensor);
         }
         const std::int64_t norms = (kind.halves() == 2 ? m_model.blockNorms : 1) + (attendsAcross ? 1 : 0);
         for (std::int64_t i = 0; i < norms * (m_model.layerNorm ? 2 : 1); ++i) {
@@ -121,9 +121,15 @@ private:
     void addExperts()
     {
         add({Adapters::Other, TrainedParts::Router}, m_model.hidden, m_model.experts, false);
-        addMlp(expertMlp, m_model.expertFfn / m_shape.expertTensor, m_model.experts / m_shape.expertRanks);
+        if (m_model.latent > 0) { // which no setting freezes alone
+            constexpr auto whole = static_cast<TrainedParts::Part>(TrainedParts::all);
+            add({Adapters::Other, whole}, m_model.hidden, m_model.latent, false);
+            add({Adapters::Other, whole}, m_model.latent, m_model.hidden, false);
+        }
+        addMlp(expertMlp, m_model.routedWidth(), m_model.expertFfn / m_shape.expertTensor,
+               m_model.experts / m_shape.expertRanks);
         if (m_model.sharedFfn > 0) {
-            addMlp(sharedMlp, m_model.sharedFfn / m_shape.tensor);
+            addMlp(sharedMlp, m_model.hidden, m_model.sharedFfn / m_shape.tensor);
             if (m_model.sharedGate) {
                 add({Adapters::Other, TrainedParts::SharedOpening}, m_model.hidden, 1, false);
             }
@@ -161,14 +167,13 @@ private:
         add({Adapters::Other, MixerOut}, values, m_model.hidden, false);
     }
 
-    void addMlp(const TorchMlpParts& names, std::int64_t width, std::int64_t experts = 0)
+    void addMlp(const TorchMlpParts& names, std::int64_t outside, std::int64_t width, std::int64_t experts = 0)
     {
         const bool hasBias = m_model.mlpBias && experts == 0;
         for (std::int64_t i = 0; i < m_model.gate; ++i) {
-            add({Adapters::MlpIn, i + 1 < m_model.gate ? names.gate : names.up}, m_model.hidden, width, hasBias,
-                experts);
+            add({Adapters::MlpIn, i + 1 < m_model.gate ? names.gate : names.up}, outside, width, hasBias, experts);
         }
-        add({Adapters::MlpOut, names.down}, width, m_model.hidden, hasBias, experts);
+        add({Adapters::MlpOut, names.down}, width, outside, hasBias, experts);
     }
 
     const TorchShape& m_shape;

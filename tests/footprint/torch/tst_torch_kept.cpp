@@ -19,7 +19,9 @@ private slots:
     void keeps_data();
     void keeps();
     void keepsOfExperts();
+    void keepsOfNarrowExperts();
     void keepsOfImages();
+    void keepsOfPerceivers();
     void keepsDropoutMasks();
     void keepsSideBySide_data();
     void keepsSideBySide();
@@ -139,6 +141,25 @@ void TestTorchKept::keepsOfExperts()
     QCOMPARE(keptPerToken(programOf(plan), 3), attention + routed);
 }
 
+/// Of experts in a space of l in the place of h: what they read and what they make, 2l a row each in the place of 2h,
+/// and once more a token the sum that the way back reads; h·l twice and 3l·f for each expert in the place of 3h·f.
+void TestTorchKept::keepsOfNarrowExperts()
+{
+    TrainingPlan plan = planOf({48, 2048, 6144, 32, 4, 151936, false}, "hf-flash");
+    plan.moe.experts = Count(128);
+    plan.moe.topk = Count(8);
+    plan.moe.ffn = Count(768);
+    TrainingPlan narrow = plan;
+    constexpr std::int64_t l = 512;
+    narrow.moe.latent = Count(l);
+    const ModelProgram whole = programOf(plan), less = programOf(narrow);
+    QCOMPARE(keptPerToken(whole, 3) - keptPerToken(less, 3), 2.0 * 2 * 8 * (2048 - l) - 2 * l);
+    const auto parametersOf = [](const ModelProgram& program) { return parameterCount(program, program.stages[0]); };
+    QCOMPARE(parametersOf(whole) - parametersOf(less), 48 * (std::int64_t{128} * 3 * (2048 - l) * 768 - 2 * 2048 * l));
+    const Working working = workingOf(narrow, {});
+    QCOMPARE(parametersOf(less), modelParameters(working.model, working.tower, working.projector));
+}
+
 /// theory.md 3.3 for a block with LayerNorm and GELU: two norms keep their input and output, 8 bytes a row; q, k, v and
 /// the result; 2f twice.
 void TestTorchKept::keepsOfImages()
@@ -164,6 +185,38 @@ void TestTorchKept::keepsOfImages()
     const ModelProgram program = programOf(plan);
     const StageTensors& tensors = program.stages.front().tensors;
     QCOMPARE(stages.front().steadyAllocated.value >> 30, (sumOf(tensors.resident) + sumOf(tensors.created)) >> 30);
+}
+
+/// Idefics 2: of every patch the MLP's 8f, then in each layer an fp32 copy and twice the normed one, 6h + 4, the joined
+/// rows, 2h, and keys and values of 4 heads of 96; of every latent two norms of 8h + 4 (their results are read again),
+/// the joined row with keys and values, queries and result of 16 heads of 96 with statistics, 8 · 4h of the MLP; at
+/// last one more norm, whose result is what flows out.
+void TestTorchKept::keepsOfPerceivers()
+{
+    TrainingPlan plan = planOf({32, 4096, 14336, 32, 8, 32003, false}, "hf-flash");
+    plan.vision.layers = Count(27);
+    plan.vision.hidden = Count(1152);
+    plan.vision.ffn = Count(4304);
+    plan.vision.heads = Count(16);
+    plan.vision.patch = Count(14);
+    plan.vision.imageSize = Count(896);
+    plan.vision.tokensPerImage = Count(128); // so that all fills whole blocks
+    plan.vision.learnedPositions = Flag(true);
+    plan.projector.type = Name("perceiver");
+    plan.projector.hidden = Count(14336);
+    plan.projector.out = Count(4096);
+    plan.projector.layers = Count(3);
+    plan.frozen.vision = Flag(true);
+    const double patches = 4096, latents = 128, h = 4096, f = 14336;
+    const double joined = 2 * h + 2 * 2 * 4 * 96;
+    const double ofPatch = 8 * f + 3 * (6 * h + 4 + joined);
+    const double ofLatent = 3 * (2 * (8 * h + 4) + joined + 2 * 2 * 16 * 96 + 4 * 16 + 8 * 4 * h) + 6 * h + 4;
+    const double input = 2 * 1152; // a patch's, which the trained projector reads
+    const ModelProgram program = programOf(plan);
+    QCOMPARE(keptPerToken(program, 10), (patches * (ofPatch + input) + latents * ofLatent) / tokens);
+    const Working working = workingOf(plan, {});
+    QCOMPARE(parameterCount(program, program.stages[0]),
+             modelParameters(working.model, working.tower, working.projector));
 }
 
 /// torch native_dropout: a byte an element after attention and MLP; in eager attention a mask, and the dropped

@@ -37,8 +37,11 @@ void TestTorchProfiles::refuses_data()
     plan.parallel.pp = Count(2);
     QTest::newRow("pipeline") << plan << "torchtune has no pipeline";
     plan = planOf(llama2, "hf-flash");
+    plan.moe.experts = Count(8);
     plan.moe.latent = Count(512);
-    QTest::newRow("latent experts") << plan << "the profile hf-flash does not describe experts in a narrower space";
+    plan.parallel.tp = Count(2);
+    QTest::newRow("latent experts, split")
+        << plan << "the profile hf-flash does not split experts in a narrower space: set parallel.tp to 1";
     plan = planOf(llama2, "hf-flash");
     plan.vision.layers = Count(24);
     plan.vision.hidden = Count(1024);
