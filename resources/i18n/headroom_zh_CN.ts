@@ -5233,20 +5233,8 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>实现方案 %1 不支持没有投影层的图像编码器：请给出 projector.type</translation>
     </message>
     <message>
-        <source>the profile %1 does not describe resamplers of several layers</source>
-        <translation>实现方案 %1 尚不支持多层的重采样器</translation>
-    </message>
-    <message>
-        <source>the profile %1 does not describe perceivers</source>
-        <translation>实现方案 %1 尚不支持 perceiver</translation>
-    </message>
-    <message>
         <source>the profile %1 does not describe features of inner layers from several stages: set parallel.encoder_pp to 1</source>
         <translation>实现方案 %1 不支持来自多个流水线级的内层特征：请把 parallel.encoder_pp 设为 1</translation>
-    </message>
-    <message>
-        <source>the profile %1 does not describe experts in a narrower space</source>
-        <translation>实现方案 %1 尚不支持低维空间中的专家</translation>
     </message>
     <message>
         <source>the experts of %1 have no capacity that drops tokens: unset moe.capacity_factor</source>
@@ -5595,6 +5583,74 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>under %1 the heads of mixers are split over parallel.tp × parallel.cp ranks: choose those so that they divide mixer.heads, mixer.key_heads and mixer.groups</source>
         <translation>在 %1 下，混合器的头分布到 parallel.tp × parallel.cp 个 rank 上：请使其能整除 mixer.heads、mixer.key_heads 和 mixer.groups</translation>
+    </message>
+    <message>
+        <source>Whole gradients</source>
+        <translation>未切分的梯度</translation>
+    </message>
+    <message>
+        <source>elements that train × bytes, until the last micro-batch&apos;s are reduced</source>
+        <translation>可训练元素数 × 字节数，直到最后一个微批次的梯度归约为止</translation>
+    </message>
+    <message>
+        <source>Value model not given: a second model that trains with the policy taken, as in TRL</source>
+        <translation>未给出价值模型：按 TRL 的做法，以与策略一同训练的第二个模型计算</translation>
+    </message>
+    <message>
+        <source>Reward model not given: a frozen model of the policy&apos;s size taken, as in TRL</source>
+        <translation>未给出奖励模型：按 TRL 的做法，以与策略同样大小的冻结模型计算</translation>
+    </message>
+    <message>
+        <source>Length of generated responses not given: no memory for generating taken</source>
+        <translation>未给出生成回复的长度：不计生成所需的显存</translation>
+    </message>
+    <message>
+        <source>under Megatron value and reward models are on GPUs of their own: set objective.value and objective.reward to none</source>
+        <translation>在 Megatron 下，价值模型和奖励模型位于另外的 GPU 上：请把 objective.value 和 objective.reward 设为 none</translation>
+    </message>
+    <message>
+        <source>keys and values of generated text</source>
+        <translation>生成文本的键和值</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes resamplers of one layer: set projector.layers to 1</source>
+        <translation>实现方案 %1 支持单层的重采样器：请把 projector.layers 设为 1</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not split experts in a narrower space: set parallel.tp to 1</source>
+        <translation>实现方案 %1 不切分低维空间中的专家：请把 parallel.tp 设为 1</translation>
+    </message>
+    <message>
+        <source>the profile %1 does not describe tensor parallelism beside experts that are spread over ranks: set parallel.tp or parallel.ep to 1</source>
+        <translation>实现方案 %1 不支持专家分布到各 rank 时的张量并行：请把 parallel.tp 或 parallel.ep 设为 1</translation>
+    </message>
+    <message>
+        <source>%1 leaves experts whole or splits them over all ranks of tensor parallelism: set parallel.etp to 1 or to parallel.tp</source>
+        <translation>%1 要么不切分专家，要么在张量并行的所有 rank 之间切分：请把 parallel.etp 设为 1 或与 parallel.tp 相同</translation>
+    </message>
+    <message>
+        <source>%1 splits experts as all other layers: leave parallel.etp out</source>
+        <translation>%1 像其他层一样切分专家：请去掉 parallel.etp</translation>
+    </message>
+    <message>
+        <source>the profile %1 describes no value and reward models: set objective.value and objective.reward to none, or implementation.profile to hf-sdpa or hf-flash</source>
+        <translation>实现方案 %1 不支持价值模型和奖励模型：请把 objective.value 和 objective.reward 设为 none，或把 implementation.profile 设为 hf-sdpa 或 hf-flash</translation>
+    </message>
+    <message>
+        <source>value and reward models are described beside decoders without images, with an output layer: set objective.value and objective.reward to none</source>
+        <translation>价值模型和奖励模型仅支持带输出层、不含图像的解码器：请把 objective.value 和 objective.reward 设为 none</translation>
+    </message>
+    <message>
+        <source>a value model of its own trains as a whole, which quantised weights do not: set objective.value to head, or precision.params to another type</source>
+        <translation>独立的价值模型整体训练，而量化权重不能训练：请把 objective.value 设为 head，或把 precision.params 设为其他类型</translation>
+    </message>
+    <message>
+        <source>a value model of its own is described beside a policy that trains as a whole or by adapters: leave frozen.patterns, frozen.trained, frozen.trained_layers and frozen.ratio out</source>
+        <translation>独立的价值模型仅支持整体训练或用适配器训练的策略模型：请去掉 frozen.patterns、frozen.trained、frozen.trained_layers 和 frozen.ratio</translation>
+    </message>
+    <message>
+        <source>a reward model of adapters needs a policy with adapters: give lora.rank, or set objective.reward to separate</source>
+        <translation>以适配器为奖励模型时，策略模型也须有适配器：请给出 lora.rank，或把 objective.reward 设为 separate</translation>
     </message>
 </context>
 <context>
