@@ -187,13 +187,18 @@ ReplayReader::LiveChunk& ReplayReader::resume(std::size_t chunk, std::int64_t mi
     return live;
 }
 
-void ReplayReader::runBackward(const Chunk& chunk, LiveChunk& live)
+void ReplayReader::countLayers(const Chunk& chunk)
 {
-    Handle* slots = live.slots.data() + live.slots.size();
     m_layer = static_cast<std::size_t>(m_chunk) << 32; // gradients of chunks are their own
     for (const PieceRun& run : chunk.runs) {
         m_layer += static_cast<std::size_t>(run.count);
     }
+}
+
+void ReplayReader::runBackward(const Chunk& chunk, LiveChunk& live)
+{
+    Handle* slots = live.slots.data() + live.slots.size();
+    countLayers(chunk);
     for (auto run = chunk.runs.rbegin(); run != chunk.runs.rend(); ++run) {
         backwardRun(*run, slots);
     }
@@ -240,10 +245,12 @@ void ReplayReader::weights(std::size_t chunk, std::int64_t microBatch)
     LiveChunk& live = resume(chunk, microBatch);
     Handle* slots = live.slots.data() + live.slots.size();
     const auto& runs = m_stage.chunks[chunk].runs;
+    countLayers(m_stage.chunks[chunk]);
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
         const Tape& tape = m_program.pieces[run->piece].tape;
         for (std::int64_t i = 0; i < run->count; ++i) {
             slots -= tape.slotCount;
+            --m_layer;
             play(tape.weights, slots);
             endSpan();
         }

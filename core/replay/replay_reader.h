@@ -60,6 +60,7 @@ private:
     void accumulate(const Tape::Event& event);
     void forwardPiece(const Tape& tape, Handle* slots);
     LiveChunk& resume(std::size_t chunk, std::int64_t microBatch);
+    void countLayers(const Chunk& chunk);
     void runBackward(const Chunk& chunk, LiveChunk& live);
     void finish(std::size_t chunk, std::int64_t microBatch);
     void backwardPiece(const Tape& tape, Handle* slots);

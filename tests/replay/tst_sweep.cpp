@@ -94,6 +94,14 @@ const Choices eightBits{
      "precision.fp8_params=true"},
 };
 
+const Choices splitBackwards{
+    {"parallel.pp=2", "parallel.pp=4", "parallel.pp=4 parallel.tp=2"},
+    {"parallel.schedule=zb-v batch.accum=16", "parallel.schedule=dualpipev batch.accum=16",
+     "parallel.schedule=zb-h1 batch.accum=8", "parallel.schedule=zb-h2 batch.accum=8", "parallel.schedule=v-half",
+     "parallel.schedule=v-min"},
+    {"recompute.enabled=false implementation.compile=false shard.offload_activations=false shard.zero_stage=0"},
+};
+
 const Choices megatron{
     {"parallel.tp=1", "parallel.tp=2", "parallel.tp=4 parallel.sp=true"},
     {"parallel.pp=1", "parallel.pp=2", "parallel.pp=4", "parallel.pp=2 parallel.vpp=2",
@@ -305,6 +313,7 @@ void TestSweep::agrees_data()
         QTest::addRow("%s, perceivers", profile) << QList<Choices>{models, torch, perceivers};
     }
     QTest::newRow("torchtitan, experts beside tensors") << QList<Choices>{models, torch, spreadExperts};
+    QTest::newRow("torchtitan, split backwards") << QList<Choices>{models, torch, splitBackwards};
     QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines};
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron};

@@ -131,32 +131,35 @@ public:
 
     Handle backward(std::size_t index, std::int64_t /*microBatch*/, const Handle& outputGradient)
     {
-        const Chunk& chunk = m_stage.chunks[index];
-        // What was received goes through the tapes as a gradient, and is freed or sent on as one.
-        m_components[static_cast<std::size_t>(componentOf(outputGradient.kind))] -= outputGradient.bytes;
-        m_components[static_cast<std::size_t>(componentOf(TensorKind::ActivationGradient))] += outputGradient.bytes;
-        // Every micro-batch keeps as much; the one that runs now is not among the others.
-        m_others += m_current - m_chunks[index].kept;
-        m_current = m_chunks[index].kept;
-        m_hasGradients = m_chunks[index].hasGradients;
-        m_flowing = outputGradient.bytes;
-        m_isInside = true;
-        const std::size_t reader = firstReader(chunk);
-        for (std::size_t i = chunk.runs.size(); i-- > 0;) {
-            backwardRun(chunk.runs[i], i == reader);
+        const Handle gradient = runBackward(index, &Tape::backward, outputGradient);
+        m_current = 0;
+        m_chunks[index].hasGradients = true;
+        return gradient;
+    }
+
+    Handle inputBackward(std::size_t index, std::int64_t /*microBatch*/, const Handle& outputGradient)
+    {
+        const Handle gradient = runBackward(index, &Tape::inputBackward, outputGradient);
+        m_chunks[index].keptForWeights = m_current;
+        return gradient;
+    }
+
+    void weights(std::size_t index, std::int64_t /*microBatch*/)
+    {
+        resume(index, m_chunks[index].keptForWeights);
+        const std::vector<PieceRun>& runs = m_stage.chunks[index].runs;
+        for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+            for (std::int64_t i = 0; i < run->count; ++i) {
+                const bool isReceived = runs.size() - 1 - static_cast<std::size_t>(run - runs.rbegin())
+                        == firstReader(m_stage.chunks[index])
+                    && i + 1 == run->count;
+                play(m_program.pieces[run->piece].tape.weights, isReceived);
+            }
         }
         m_isInside = false;
         m_current = 0;
         m_chunks[index].hasGradients = true;
-        return {m_flowing, TensorKind::ActivationGradient}; // none where the embedding used it up
     }
-
-    /// The profiles that are counted so refuse the schedules that split the backward.
-    Handle inputBackward(std::size_t index, std::int64_t microBatch, const Handle& outputGradient)
-    {
-        return backward(index, microBatch, outputGradient);
-    }
-    void weights(std::size_t /*index*/, std::int64_t /*microBatch*/) { }
 
     void fill(StageFootprint& result)
     {
@@ -203,6 +206,31 @@ private:
         }
     }
 
+    /// Every micro-batch keeps as much; the one that runs now is not among the others.
+    void resume(std::size_t index, std::int64_t kept)
+    {
+        m_others += m_current - kept;
+        m_current = kept;
+        m_hasGradients = m_chunks[index].hasGradients;
+        m_isInside = true;
+    }
+
+    Handle runBackward(std::size_t index, std::vector<Tape::Event> Tape::*events, const Handle& outputGradient)
+    {
+        const Chunk& chunk = m_stage.chunks[index];
+        // What was received goes through the tapes as a gradient, and is freed or sent on as one.
+        m_components[static_cast<std::size_t>(componentOf(outputGradient.kind))] -= outputGradient.bytes;
+        m_components[static_cast<std::size_t>(componentOf(TensorKind::ActivationGradient))] += outputGradient.bytes;
+        resume(index, m_chunks[index].kept);
+        m_flowing = outputGradient.bytes;
+        const std::size_t reader = firstReader(chunk);
+        for (std::size_t i = chunk.runs.size(); i-- > 0;) {
+            backwardRun(chunk.runs[i], i == reader, events);
+        }
+        m_isInside = false;
+        return {m_flowing, TensorKind::ActivationGradient}; // none where the embedding used it up
+    }
+
     void forwardRun(const PieceRun& run, bool readsReceived)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
@@ -230,7 +258,7 @@ private:
         return chunk.receives ? static_cast<std::size_t>(first - chunk.runs.begin()) : chunk.runs.size();
     }
 
-    void backwardRun(const PieceRun& run, bool readsReceived)
+    void backwardRun(const PieceRun& run, bool readsReceived, std::vector<Tape::Event> Tape::*events)
     {
         const Tape& tape = m_program.pieces[run.piece].tape;
         const std::int64_t group = std::max<std::int64_t>(run.checkpointGroup, 1);
@@ -247,7 +275,7 @@ private:
                 }
                 change(TensorKind::ResidualStream, -tape.outputBytes);
             }
-            play(tape.backward, isReceived(i));
+            play(tape.*events, isReceived(i));
         }
     }
 
@@ -313,7 +341,7 @@ private:
     std::vector<std::int64_t> m_persistents;
     struct ChunkCount
     {
-        std::int64_t kept = 0; ///< by one micro-batch
+        std::int64_t kept = 0, keptForWeights = 0; ///< by one micro-batch
         bool hasGradients = false; ///< of its weights in this step
     };
     std::vector<ChunkCount> m_chunks;

@@ -4,6 +4,8 @@
 #include "footprint/schedule/order.h"
 #include "footprint/schedule/stage_walk.h"
 
+#include <utility>
+
 namespace headroom {
 
 /// A step of a schedule whose backward is split, run as its order says.
@@ -17,6 +19,7 @@ public:
     void run(std::int64_t microBatches)
     {
         m_memory.inputs.assign(static_cast<std::size_t>(microBatches) * m_stage.chunks.size(), Handle{});
+        m_memory.waiting.assign(m_shape.holdsGraphs ? m_memory.inputs.size() : 0, Handle{});
         for (const StagePass& pass :
              stageOrder({m_shape.schedule, m_shape.stages, m_shape.chunks, microBatches, 0}, m_stage.stage)) {
             switch (pass.kind) {
@@ -28,9 +31,7 @@ public:
                 backward(pass);
                 break;
             case StagePass::Kind::WeightGradient:
-                beginPass(weightsWidth);
-                m_reader.enter(Phase::Backward);
-                m_reader.weights(pass.chunk, pass.microBatch);
+                weights(pass);
                 break;
             }
         }
@@ -46,6 +47,7 @@ private:
     using Walk::m_reader;
     using Walk::m_shape;
     using Walk::m_stage;
+    using Walk::m_stride;
     using Walk::receive;
     using Walk::receiveGradient;
 
@@ -70,10 +72,45 @@ private:
         beginPass(widthOf(pass.kind));
         m_reader.enter(Phase::Backward);
         const Handle received = receiveGradient(m_stage.chunks[pass.chunk]);
+        const bool isSplit = pass.kind == StagePass::Kind::InputGradient;
+        if (isSplit && waits(pass.chunk)) {
+            waiting(pass) = received;
+            return;
+        }
         Handle gradient = pass.kind == StagePass::Kind::Backward
             ? m_reader.backward(pass.chunk, pass.microBatch, received)
             : m_reader.inputBackward(pass.chunk, pass.microBatch, received);
-        keepLast(pass.chunk, pass.microBatch, gradient);
+        if (isSplit && m_shape.holdsGraphs) {
+            m_reader.free(m_inputGradient);
+            m_inputGradient = gradient;
+        } else {
+            keepLast(pass.chunk, pass.microBatch, gradient);
+        }
+    }
+
+    void weights(const StagePass& pass)
+    {
+        beginPass(weightsWidth);
+        m_reader.enter(Phase::Backward);
+        if (waits(pass.chunk)) {
+            keepLast(pass.chunk, pass.microBatch,
+                     m_reader.backward(pass.chunk, pass.microBatch, std::exchange(waiting(pass), Handle{})));
+            return;
+        }
+        m_reader.weights(pass.chunk, pass.microBatch);
+        if (m_shape.holdsGraphs) {
+            keepLast(pass.chunk, pass.microBatch, Handle{});
+        }
+    }
+
+    /// Without an input there is no gradient of it: all is computed in the weights' turn
+    /// (torch/distributed/pipelining/stage.py, backward_one_chunk and backward_weight_one_chunk; from memory).
+    [[nodiscard]] bool waits(std::size_t chunk) const { return m_shape.holdsGraphs && !m_stage.chunks[chunk].receives; }
+
+    Handle& waiting(const StagePass& pass)
+    {
+        return m_memory
+            .waiting[pass.chunk * static_cast<std::size_t>(m_stride) + static_cast<std::size_t>(pass.microBatch)];
     }
 };
 

@@ -28,6 +28,7 @@ public:
         std::vector<ChunkMemory> chunks;
         std::vector<Handle> outputs; ///< where they stay until their backward
         std::vector<Handle> inputs; ///< by micro-batch, and by chunk when interleaving
+        std::vector<Handle> waiting; ///< the same of received gradients, until the weights' turn
     };
 
     StageWalk(const RankShape& shape, const StageProgram& stage, Reader& reader, Memory& memory,

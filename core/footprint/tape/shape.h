@@ -54,6 +54,7 @@ struct RankShape
     std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
     std::int64_t encoderCopies = 1; ///< of an image encoder on every stage, beside one language model
     Schedule schedule = Schedule::OneForwardOneBackward;
+    bool holdsGraphs = false; ///< of a split backward: a chunk's whole graph stays until the weights' gradients
     std::int64_t vocabularyShards = 1; ///< stages that share embedding and output layer
     std::int64_t extraInFlight = 0; ///< micro-batches that every stage of 1F1B holds beyond its own
     bool keepsStageOutputs = false; ///< what was sent on stays until its backward

@@ -59,8 +59,7 @@ void writeTorchBlock(const TorchShape& shape, LayerKind kind, PersistentStorages
     const TorchWeights weights = blockWeights(shape, kind, attendsAcross);
     ModuleGraph::Options options = torchBlockOptions(shape, weights);
     setNeighbours(shape, kind, options);
-    TapeWriter writer(piece.tape, persistents);
-    graph.write(options, writer);
+    writeTorchTape(shape, graph, options, persistents, piece.tape);
     fillTorchParameters(weights, piece);
     const bool trains = shape.trainsModel && (shape.trained & ~TrainedParts::outsideBlocks) != 0;
     if (!needsGradient && !trains && shape.adapters.rank == 0) {

@@ -78,6 +78,8 @@ public:
         bool hasOutput = true; ///< false: the loss, whose gradient starts the backward
     };
     void write(const Options& options, TapeWriter& writer);
+    /// The same with the backward in two passes (graph_split.cpp).
+    void writeSplit(const Options& options, TapeWriter& writer);
 
 private:
     struct TensorData
@@ -104,6 +106,13 @@ private:
         std::vector<Tensor> inputs;
     };
 
+    /// Gradients that arrive at operations with weights stay for the second pass.
+    struct Captured
+    {
+        Tape::Slot slot = Tape::none; ///< none yet: it is still the one that flowed in
+        int users = 0;
+    };
+
     static std::size_t index(Tensor tensor) { return static_cast<std::size_t>(tensor); }
     Tensor storageOf(Tensor tensor) const;
     [[nodiscard]] bool isActive(const Operation& operation) const;
@@ -124,6 +133,12 @@ private:
     void addGradient(Tensor tensor, std::int16_t gradient, TapeWriter& writer);
     void handOnGradient(TapeWriter& writer);
     void drop(std::int16_t gradient, TapeWriter& writer);
+    void capture(std::size_t operation);
+    void keepFlowing(Tape::Slot kept);
+    [[nodiscard]] bool isRetained(std::size_t operation) const;
+    void releaseSaved(std::size_t operation, TapeWriter& writer);
+    void freeInput(TapeWriter& writer);
+    void runWeights(const Options& options, TapeWriter& writer);
     void weightGradient(const Options& options, const Operation& operation, TapeWriter& writer);
 
     std::vector<TensorData> m_tensors;
@@ -135,6 +150,11 @@ private:
     std::int64_t m_unshardedElements = 0, m_ownElements = 0; ///< and this rank's share of them
     std::vector<Rebuilt> m_rebuilt;
     int m_openCheckpoints = 0;
+    std::vector<Captured> m_captured;
+    std::vector<int> m_captures; ///< by operation; -1: none
+    int m_flowing = -1; ///< the capture of the gradient in Tape::gradient
+    std::size_t m_retained = 0; ///< how many operations' nodes the second pass refers to
+    bool m_isSplit = false;
     bool m_isSelective = false, m_isInputGradientFree = true;
 };
 

@@ -22,7 +22,11 @@ void ModuleGraph::drop(std::int16_t gradient, TapeWriter& writer)
     Gradient& data = m_gradients[index(gradient)];
     if (--data.users == 0) {
         m_isInputGradientFree |= data.slot == Tape::gradient;
+        const bool isKept = data.slot == Tape::gradient && m_flowing >= 0;
         writer.free(data.slot);
+        if (isKept) { // at the same place, under another name
+            keepFlowing(writer.allocate(ActivationGradient, bytesOf(m_operations.back().result)));
+        }
     }
 }
 
@@ -44,7 +48,8 @@ void ModuleGraph::addGradient(Tensor tensor, std::int16_t gradient, TapeWriter& 
         data.gradient = static_cast<std::int16_t>(m_gradients.size() - 1);
     } else if (known.slot == Tape::gradient) {
         const Tape::Slot sum = writer.allocate(ActivationGradient, data.bytes);
-        writer.free(sum); // from here on in the place of the old one, so that the next module finds it there
+        // From here on in the place of the old one, so that the next module finds it there.
+        m_flowing >= 0 ? keepFlowing(sum) : writer.free(sum);
     }
     if (added.users == 0 && added.slot != Tape::gradient) {
         writer.free(added.slot);
@@ -170,6 +175,30 @@ void ModuleGraph::reduce(const Options& options, Tape::Slot weights, TapeWriter&
     }
 }
 
+void ModuleGraph::freeInput(TapeWriter& writer)
+{
+    if (m_tensors[0].slot == Tape::input && bytesOf(0) > 0) {
+        writer.free(Tape::input);
+    }
+}
+
+/// All that an operation saved for its backward.
+void ModuleGraph::releaseSaved(std::size_t index, TapeWriter& writer)
+{
+    const Operation& operation = m_operations[index];
+    if (isActive(operation)) {
+        for (std::size_t k = 0; k < operation.reads.size(); ++k) {
+            if (operation.reads[k] != none && operation.saves[k]) {
+                release(operation.reads[k], writer);
+            }
+        }
+        if (operation.savesResult) {
+            release(operation.result, writer);
+        }
+    }
+    writer.freeAll(m_kept[index]);
+}
+
 void ModuleGraph::runBackward(const Options& options, Tape::Slot weights, TapeWriter& writer)
 {
     m_isInputGradientFree = !options.hasOutput;
@@ -190,25 +219,22 @@ void ModuleGraph::runBackward(const Options& options, Tape::Slot weights, TapeWr
             }
             const Tape::Slot work
                 = operation.backwardWork > 0 ? writer.allocate(ActivationGradient, operation.backwardWork) : Tape::none;
-            if (operation.keepsGradients) {
+            if (operation.keepsGradients && !isRetained(i)) {
                 writer.freeAll(m_kept[i]);
                 m_kept[i].clear();
             }
-            passGradients(operation, writer);
-            weightGradient(options, operation, writer);
+            if (m_isSplit && operation.weight > 0) {
+                capture(i);
+                passGradients(operation, writer);
+            } else {
+                passGradients(operation, writer);
+                weightGradient(options, operation, writer);
+            }
             writer.free(work);
         }
-        if (isActive(operation)) {
-            for (std::size_t k = 0; k < operation.reads.size(); ++k) {
-                if (operation.reads[k] != none && operation.saves[k]) {
-                    release(operation.reads[k], writer);
-                }
-            }
-            if (operation.savesResult) {
-                release(operation.result, writer);
-            }
+        if (!isRetained(i)) {
+            releaseSaved(i, writer);
         }
-        writer.freeAll(m_kept[i]);
         writer.freeAll(options.offload == Offload::Streams ? m_returnedBefore : m_returned);
         m_returnedBefore = options.offload == Offload::Streams ? std::move(m_returned) : std::vector<Tape::Slot>{};
         m_returned.clear();
@@ -230,9 +256,9 @@ void ModuleGraph::runBackward(const Options& options, Tape::Slot weights, TapeWr
             writer.free(m_tensors[tensor].slot);
         }
     }
-    reduce(options, weights, writer);
-    if (m_tensors[0].slot == Tape::input && bytesOf(0) > 0) {
-        writer.free(Tape::input);
+    if (!m_isSplit) {
+        reduce(options, weights, writer);
+        freeInput(writer);
     }
     if (options.hasOutput) {
         handOnGradient(writer);

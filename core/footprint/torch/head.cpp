@@ -352,8 +352,7 @@ void writeTorchHead(const TorchShape& shape, PersistentStorages& persistents, Pi
             shape, blockWeights(shape, shape.model.kindOf(shape.model.layers - 1), shape.memoryTokens > 0));
         options.keepsGathered = true;
     }
-    TapeWriter writer(piece.tape, persistents);
-    graph.write(options, writer);
+    writeTorchTape(shape, graph, options, persistents, piece.tape);
     fillTorchParameters(headWeights(shape), piece);
 }
 

@@ -98,6 +98,22 @@ void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, Modul
     fillTorchParameters(weights, piece);
 }
 
+void writeTorchTape(const TorchShape& shape, ModuleGraph& graph, const ModuleGraph::Options& options,
+                    PersistentStorages& persistents, Tape& tape)
+{
+    if (shape.splitsBackward) {
+        Tape split;
+        TapeWriter writer(split, persistents);
+        ModuleGraph(graph).writeSplit(options, writer);
+        TapeWriter whole(tape, persistents);
+        graph.write(options, whole);
+        tape.takeSplitBackward(split);
+        return;
+    }
+    TapeWriter writer(tape, persistents);
+    graph.write(options, writer);
+}
+
 /// This rank's, of what is gathered.
 static std::int64_t ownShare(const TorchShape& c, const TorchWeights& weights)
 {

@@ -108,6 +108,9 @@ void setTorchGathered(const TorchShape& shape, const TorchWeights& weights, Modu
 /// How a layer of the model is run, whatever is in it.
 [[nodiscard]] ModuleGraph::Options torchBlockOptions(const TorchShape& shape, const TorchWeights& weights);
 void fillTorchParameters(const TorchWeights& weights, Piece& piece);
+/// In two passes too where the schedule splits the backward.
+void writeTorchTape(const TorchShape& shape, ModuleGraph& graph, const ModuleGraph::Options& options,
+                    PersistentStorages& persistents, Tape& tape);
 /// The tape and the parameters of a piece without a group of recomputation or a loss.
 void writeTorchPiece(const TorchShape& shape, const TorchWeights& weights, ModuleGraph& graph,
                      PersistentStorages& persistents, Piece& piece);

@@ -81,6 +81,7 @@ void TorchPipeline::addSending(std::uint16_t index, Chunk& chunk)
     const Tape::Slot kept = writer.allocate(TensorKind::Boundary, bytes);
     writer.beginBackward(Tape::input);
     writer.free(kept);
+    piece.tape.weights = piece.tape.backward; // backward_state keeps it (stage.py, backward_one_chunk; from memory)
     piece.parameters.clear();
     chunk.runs.push_back({index, 1, 0});
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/schedule/chunk_layers.h"
 #include "footprint/tape/block_size.h"
 #include "footprint/torch/blocks.h"
 #include "footprint/torch/encoder.h"
@@ -43,6 +44,7 @@ public:
         , m_encoder(plan, shape, EncoderPieces, program)
         , m_blocks(shape, {BlockPiece, ExpertBlockPiece}, program)
         , m_pipeline(shape, PipelinePieces, program)
+        , m_folded(plan, program.shape)
     {
         const bool hasValue = shape.value == ValueModel::Separate || shape.value == ValueModel::InTurn;
         if (hasValue || shape.reward == RewardModel::Separate) {
@@ -51,8 +53,13 @@ public:
     }
 
     /// `layers`: of the language model's stages.
-    void build(const std::vector<std::int64_t>& layers)
+    Result<void> build(const std::vector<std::int64_t>& layers)
     {
+        if (isFolded(m_program.shape.schedule)) {
+            if (auto placed = m_folded.place(layers); !placed) {
+                return placed;
+            }
+        }
         m_program.hasOwnState = true;
         m_program.persistents.all.clear();
         m_program.pieces.resize(PipelinePieces + m_pipeline.pieceCount());
@@ -69,6 +76,7 @@ public:
         for (StageProgram& stage : m_program.stages) {
             fillStage(stage);
         }
+        return {};
     }
 
 private:
@@ -101,6 +109,11 @@ private:
     /// A chunk takes the layers in turn: all first chunks before the second ones.
     [[nodiscard]] TorchChunkLayers layersOf(const StageProgram& stage, std::int64_t chunk) const
     {
+        if (isFolded(m_program.shape.schedule)) {
+            const auto index = static_cast<std::size_t>(chunk);
+            return {m_folded.first(stage.stage, index), m_folded.layers(stage.stage, index),
+                    m_folded.isFirst(stage.stage, index), m_folded.isLast(stage.stage, index)};
+        }
         const std::int64_t chunks = m_shape.chunks;
         const auto share = [chunks](std::int64_t layers, std::int64_t index) {
             return layers / chunks + (index < layers % chunks ? 1 : 0);
@@ -232,6 +245,7 @@ private:
     TorchBlocks m_blocks;
     TorchPipeline m_pipeline;
     std::optional<TorchValueModel> m_value; ///< or the reward model, which has its layers
+    ChunkLayers m_folded; ///< of the schedules that fold the model
 };
 
 /// What the schedule's walk needs to know.
@@ -249,6 +263,7 @@ RankShape walkedShape(const TrainingPlan& plan, const TorchShape& shape)
     rank.encoderCopies = shape.encoderCopies;
     rank.chunks = shape.chunks;
     rank.schedule = plan.parallel.schedule.value;
+    rank.holdsGraphs = shape.splitsBackward;
     rank.chunkGroup = std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(shape.stages), 1, rank.microBatches);
     return rank;
 }
@@ -275,8 +290,7 @@ Result<void> buildTorchProgram(const TrainingPlan& plan, const TorchHabits& habi
     if (auto walkable = checkWalkable(program.shape); !walkable) {
         return walkable;
     }
-    TorchProgram(plan, *known, program).build(layers);
-    return {};
+    return TorchProgram(plan, *known, program).build(layers);
 }
 
 } // namespace headroom

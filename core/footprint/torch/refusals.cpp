@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/torch/refusals.h"
 
+#include "footprint/schedule/schedule.h"
 #include "footprint/torch/float8.h"
 #include "footprint/torch/mixers.h"
 #include "footprint/torch/recompute.h"
@@ -106,11 +107,20 @@ Result<void> checkModel(const TrainingPlan& plan, const TorchHabits& habits)
     return {};
 }
 
-/// How the run is spread, sharded and offloaded.
+bool recomputesAny(const RecomputePlan& recompute)
+{
+    return isRecomputed(recompute)
+        && (recompute.granularity.valueOr(Granularity::None) != Granularity::None || recomputesLayers(recompute));
+}
+
+/// How the run is spread, sharded and offloaded. With checkpoints every weight's turn of a split backward is a pass of
+/// its own through the graph, each of which rebuilds what it needs (torch/utils/checkpoint.py keeps what is rebuilt by
+/// pass; from memory): not described.
 Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
 {
     const ParallelPlan& parallel = plan.parallel;
     const Schedule schedule = parallel.schedule.value;
+    const bool isSplit = parallel.pp.value > 1 && splitsBackward(schedule);
     const ShardPlan& shard = plan.shard;
     for (const auto& [has, sentence] : {
              std::pair{
@@ -118,11 +128,18 @@ Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
                  HEADROOM_TR("core",
                              "%1 has no pipeline parallelism: set parallel.pp to 1, or implementation.profile to one "
                              "that has (torchtitan, nanotron, internevo, galvatron, megatron-te)")},
-             std::pair{parallel.pp.value > 1 && schedule != Schedule::GPipe
-                           && schedule != Schedule::OneForwardOneBackward && schedule != Schedule::Interleaved,
+             std::pair{isSplit && (!habits.receivesIntoBuffers || layerCopies(schedule) > 1),
                        HEADROOM_TR("core",
                                    "the profile %1 describes 1f1b, gpipe and interleaved pipelines, not this "
                                    "schedule: set parallel.schedule to one of them")},
+             std::pair{isSplit
+                           && (recomputesAny(plan.recompute) || plan.implementation.compile.valueOr(false)
+                               || shard.offloadActivations.value || plan.vision.layers.value > 0
+                               || plan.lora.rank.valueOr(0) > 0 || freezesParts(plan)),
+                       HEADROOM_TR("core",
+                                   "the profile %1 describes this schedule without recomputation, torch.compile, "
+                                   "offloaded activations, images, adapters and frozen parts: leave them out, or "
+                                   "set parallel.schedule to 1f1b or interleaved")},
              std::pair{parallel.tp.value > 1 && !habits.supportsTensorParallel && !habits.splitsTensors,
                        HEADROOM_TR("core",
                                    "%1 does not split tensors: set parallel.tp to 1 and shard the weights "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/recipe/state.h"
+#include "footprint/schedule/schedule.h"
 #include "footprint/torch/mixers.h"
 #include "footprint/torch/recompute.h"
 #include "footprint/torch/refusals.h"
@@ -358,7 +359,9 @@ Result<TorchShape> torchShape(const TrainingPlan& plan, const TorchHabits& habit
     readExperts(plan, shape);
     if (plan.parallel.pp.value > 1) {
         shape.stages = plan.parallel.pp.value;
-        shape.chunks = chunksPerStage(plan);
+        const Schedule schedule = plan.parallel.schedule.value;
+        shape.splitsBackward = splitsBackward(schedule);
+        shape.chunks = isFolded(schedule) ? 2 : shape.splitsBackward ? 1 : chunksPerStage(plan);
         shape.model.tied = false; // the last stage has a copy
     }
     readEncoder(plan, shape);

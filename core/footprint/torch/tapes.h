@@ -48,6 +48,7 @@ struct TorchShape
     std::int64_t expertTokenShards = 1; ///< ranks of tensor parallelism that send tokens of their own to experts
     double load = 1; ///< rows that reach this rank's experts, by those of balanced routing
     std::int64_t stages = 1, chunks = 1; ///< stages of an image encoder's own among them
+    bool splitsBackward = false; ///< the schedule computes gradients of weights apart
     std::int64_t encoderStages = 0; ///< of the stages: those in front, which an image encoder has to itself
     std::int64_t encoderCopies = 1, encoderTensor = 1; ///< beside one language model; ranks that split one
     bool gathersAgain = false; ///< what column-parallel layers read, into one buffer of all layers

@@ -17,6 +17,7 @@ private slots:
     void refuses();
     void composes_data();
     void composes();
+    void keepsForWeights();
 };
 
 void TestTorchProfiles::refuses_data()
@@ -49,10 +50,17 @@ void TestTorchProfiles::refuses_data()
     plan = planOf(llama2, "torchtitan");
     plan.parallel.pp = Count(4);
     plan.batch.accum = Count(8);
-    plan.parallel.schedule = Field<Schedule>(Schedule::ZbH1);
+    plan.parallel.schedule = Field<Schedule>(Schedule::DualPipe);
     QTest::newRow("schedule") << plan << "the profile torchtitan describes 1f1b, gpipe and interleaved pipelines";
     plan = planOf(llama2, "torchtitan");
     plan.parallel.pp = Count(4);
+    plan.batch.accum = Count(8);
+    plan.parallel.schedule = Field<Schedule>(Schedule::ZbV);
+    plan.recompute.enabled = Flag(true);
+    plan.recompute.granularity = Field<Granularity>(Granularity::Full);
+    QTest::newRow("recomputed before a split backward")
+        << plan << "the profile torchtitan describes this schedule without recomputation";
+    plan.recompute.enabled = Flag(false);
     plan.parallel.schedule = Field<Schedule>(Schedule::GPipe);
     plan.batch.accum = Count(90'000'000);
     QTest::newRow("endless pipeline") << plan
@@ -135,6 +143,42 @@ void TestTorchProfiles::composes()
     QVERIFY(estimator.run(less, small).has_value());
     QVERIFY(estimator.run(more, large).has_value());
     QVERIFY(small.front().peakAllocated < large.front().peakAllocated);
+}
+
+/// Between both passes of a split backward stand, beside all that was saved, the gradients of what has weights: of the
+/// seven products of a block and of its two norms.
+void TestTorchProfiles::keepsForWeights()
+{
+    TrainingPlan plan = planOf(llama3, "torchtitan");
+    plan.parallel.pp = Count(2);
+    plan.batch.accum = Count(4);
+    plan.parallel.schedule = Field<Schedule>(Schedule::ZbV);
+    plan.recompute.enabled = Flag(false);
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    QVERIFY2(built, built ? "" : built.error().english().c_str());
+    const Tape& block = program.pieces[1].tape;
+    std::int64_t kept = 0;
+    for (const Tape::Event& event : block.inputBackward) {
+        kept += event.op == Tape::Op::Allocate ? event.bytes : event.op == Tape::Op::Free ? -event.bytes : 0;
+    }
+    const std::int64_t tokens = plan.batch.micro.value * plan.batch.seq.value;
+    const std::int64_t hidden = plan.model.hidden.value, ffn = plan.model.ffn.value;
+    const std::int64_t keys = hidden / plan.model.heads.value * plan.model.kvHeads.value;
+    // down, up, gate, norm; output, query, key, value, norm
+    QCOMPARE(kept, 2 * tokens * (hidden + ffn + ffn + hidden + hidden + hidden + keys + keys + hidden));
+    // A stage holds both ends of the model: layers 0 to 7 and 24 to 31 of 32.
+    QCOMPARE(program.stages[0].chunks.size(), std::size_t{2});
+    std::int64_t parameters = 0, whole = 0;
+    for (const StageProgram& stage : program.stages) {
+        parameters += parameterCount(program, stage);
+    }
+    plan.parallel.schedule = Field<Schedule>(Schedule::OneForwardOneBackward);
+    QVERIFY(buildProgram(plan, program));
+    for (const StageProgram& stage : program.stages) {
+        whole += parameterCount(program, stage);
+    }
+    QCOMPARE(parameters, whole);
 }
 
 QTEST_APPLESS_MAIN(TestTorchProfiles)
