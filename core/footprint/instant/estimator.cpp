@@ -400,6 +400,7 @@ struct InstantEstimator::Scratch
     std::vector<std::int64_t> persistents, stepPersistents; ///< bytes there already, by index
     StageConstants constants; ///< of the stage at hand
     const StageProgram* stage = nullptr; ///< whose they are
+    bool leavesRests = false; ///< any of the program's tensors does
     StepWalk<InstantReader>::Memory memory;
 };
 
@@ -419,6 +420,7 @@ Result<void> InstantEstimator::run(const TrainingPlan& plan, std::vector<StageFo
     for (std::size_t i = 0; i < m_program.pieces.size(); ++i) {
         summarise(m_program.pieces[i].tape, m_scratch->pieces[i]);
     }
+    m_scratch->leavesRests = !m_program.hasOwnState && leavesRests(m_program);
     m_scratch->stage = nullptr;
     stages.resize(m_program.stages.size());
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -445,7 +447,7 @@ void InstantEstimator::fillStage(const StageProgram& stage, StageFootprint& resu
         }
         scratch.constants = {};
         scratch.constants.state = stageState(m_program, stage);
-        if (sharesSegments(m_program, stage)) {
+        if (scratch.leavesRests && sharesSegments(m_program, stage)) {
             scratch.constants.segments = placeState(m_program, stage, scratch.constants.state);
         }
         scratch.constants.parameters = parameterCount(m_program, stage);

@@ -250,27 +250,39 @@ Segments placeActivations(const ModelProgram& program, const StageProgram& stage
     return segments;
 }
 
+bool leavesRests(const Piece& piece, const RankShape& shape)
+{
+    for (const Tensors* tensors : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
+        for (const std::int64_t elements : *tensors) {
+            if (Segments::leavesRests(elements * shape.element) || Segments::leavesRests(elements * shape.master)) {
+                return true;
+            }
+        }
+    }
+    return std::any_of(piece.tape.saved.begin(), piece.tape.saved.end(),
+                       [](const Tape::Event& tensor) { return Segments::leavesRests(tensor.bytes); });
+}
+
 } // namespace
 
-bool sharesSegments(const ModelProgram& program, const StageProgram& stage)
+bool leavesRests(const ModelProgram& program)
 {
     if (program.usesExpandableSegments || program.roundupDivisions > 1) {
         return false;
     }
+    return std::any_of(program.pieces.begin(), program.pieces.end(),
+                       [&](const Piece& piece) { return leavesRests(piece, program.shape); });
+}
+
+bool sharesSegments(const ModelProgram& program, const StageProgram& stage)
+{
     constexpr std::int64_t mostTensors = 100'000; // an estimate stays below a hundredth of a second
-    const RankShape& shape = program.shape;
     bool shares = false;
     std::int64_t tensors = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
+        shares = shares || leavesRests(piece, program.shape);
         for (const Tensors* some : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
             tensors += count * static_cast<std::int64_t>(some->size());
-            for (std::size_t i = 0; i < some->size() && !shares; ++i) {
-                shares = Segments::leavesRests((*some)[i] * shape.element)
-                    || Segments::leavesRests((*some)[i] * shape.master);
-            }
-        }
-        for (std::size_t i = 0; i < piece.tape.saved.size() && !shares; ++i) {
-            shares = Segments::leavesRests(piece.tape.saved[i].bytes);
         }
     });
     return shares && tensors <= mostTensors;

@@ -14,7 +14,9 @@
 
 namespace headroom {
 
-/// Whether any of a stage's tensors leaves such rests, and they are not too many to be placed.
+/// Whether any tensor of a program leaves such rests.
+[[nodiscard]] bool leavesRests(const ModelProgram& program);
+/// Whether any of a stage's tensors does, and they are not too many to be placed.
 [[nodiscard]] bool sharesSegments(const ModelProgram& program, const StageProgram& stage);
 
 /// Places what Megatron constructs before the first step, and takes the rests into `state`.
