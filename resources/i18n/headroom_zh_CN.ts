@@ -5653,8 +5653,8 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>以适配器为奖励模型时，策略模型也须有适配器：请给出 lora.rank，或把 objective.reward 设为 separate</translation>
     </message>
     <message>
-        <source>the profile %1 describes this schedule without recomputation, torch.compile, offloaded activations, images, adapters and frozen parts: leave them out, or set parallel.schedule to 1f1b or interleaved</source>
-        <translation>配置档 %1 只描述不带重计算、torch.compile、激活卸载、图像、适配器和冻结部分的这种调度：请去掉它们，或将 parallel.schedule 设为 1f1b 或 interleaved</translation>
+        <source>the profile %1 describes this schedule without recomputation, torch.compile and offloaded activations: leave them out, or set parallel.schedule to 1f1b or interleaved</source>
+        <translation>配置档 %1 只描述不带重计算、torch.compile 和激活卸载的这种调度：请去掉它们，或将 parallel.schedule 设为 1f1b 或 interleaved</translation>
     </message>
 </context>
 <context>

@@ -314,6 +314,11 @@ void TestSweep::agrees_data()
     }
     QTest::newRow("torchtitan, experts beside tensors") << QList<Choices>{models, torch, spreadExperts};
     QTest::newRow("torchtitan, split backwards") << QList<Choices>{models, torch, splitBackwards};
+    QTest::newRow("torchtitan, split backwards of images") << QList<Choices>{models, torch, encoders, splitBackwards};
+    QTest::newRow("torchtitan, split backwards, parts frozen")
+        << QList<Choices>{models, torch, frozenParts, splitBackwards};
+    QTest::newRow("torchtitan, split backwards of adapters")
+        << QList<Choices>{models, torch, {{"lora.rank=16", "lora.rank=8 lora.dropout=0.1"}}, splitBackwards};
     QTest::newRow("nanotron") << QList<Choices>{models, torch, pipelines};
     for (const char* profile : {"megatron-te", "megatron-local"}) {
         QTest::newRow(profile) << QList<Choices>{models, megatron};

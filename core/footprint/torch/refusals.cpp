@@ -134,12 +134,11 @@ Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
                                    "schedule: set parallel.schedule to one of them")},
              std::pair{isSplit
                            && (recomputesAny(plan.recompute) || plan.implementation.compile.valueOr(false)
-                               || shard.offloadActivations.value || plan.vision.layers.value > 0
-                               || plan.lora.rank.valueOr(0) > 0 || freezesParts(plan)),
+                               || shard.offloadActivations.value),
                        HEADROOM_TR("core",
-                                   "the profile %1 describes this schedule without recomputation, torch.compile, "
-                                   "offloaded activations, images, adapters and frozen parts: leave them out, or "
-                                   "set parallel.schedule to 1f1b or interleaved")},
+                                   "the profile %1 describes this schedule without recomputation, torch.compile and "
+                                   "offloaded activations: leave them out, or set parallel.schedule to 1f1b or "
+                                   "interleaved")},
              std::pair{parallel.tp.value > 1 && !habits.supportsTensorParallel && !habits.splitsTensors,
                        HEADROOM_TR("core",
                                    "%1 does not split tensors: set parallel.tp to 1 and shard the weights "
