@@ -176,7 +176,9 @@ Term parametersTerm(const ModelProgram& program, const StageProgram& stage, cons
         const Piece& piece = program.pieces[index];
         const std::int64_t each = std::accumulate(piece.parameters.begin(), piece.parameters.end(), std::int64_t{0})
             + std::accumulate(piece.expertParameters.begin(), piece.expertParameters.end(), std::int64_t{0})
-            + std::accumulate(piece.frozenParameters.begin(), piece.frozenParameters.end(), std::int64_t{0});
+            + std::accumulate(piece.frozenParameters.begin(), piece.frozenParameters.end(), std::int64_t{0})
+            + std::accumulate(piece.frozenExpertParameters.begin(), piece.frozenExpertParameters.end(),
+                              std::int64_t{0});
         if (each > 0) {
             term.parts.push_back({pieceName(piece.tape, count),
                                   {},

@@ -5209,10 +5209,6 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>Megatron 没有 Adafactor 和 8 位优化器：请把 optimizer.name 设为 adam、sgd 或 muon</translation>
     </message>
     <message>
-        <source>Megatron&apos;s tapes freeze whole parts (frozen.llm, frozen.vision, frozen.projector), none by name, layer or share</source>
-        <translation>Megatron 的分步模型只冻结整个部分（frozen.llm、frozen.vision、frozen.projector），不支持按名称、层或比例冻结</translation>
-    </message>
-    <message>
         <source>LoRA under Megatron is described for Transformer Engine&apos;s layers (megatron-te) in 16 or 32 bits, without multi-token prediction, split backward passes and adapters of the embedding</source>
         <translation>Megatron 下的 LoRA 只支持 Transformer Engine 的层（megatron-te），16 或 32 位，不含多 token 预测、拆分的反向和词嵌入的适配器</translation>
     </message>
@@ -5655,6 +5651,18 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>the profile %1 describes this schedule without recomputation, torch.compile and offloaded activations: leave them out, or set parallel.schedule to 1f1b or interleaved</source>
         <translation>配置档 %1 只描述不带重计算、torch.compile 和激活卸载的这种调度：请去掉它们，或将 parallel.schedule 设为 1f1b 或 interleaved</translation>
+    </message>
+    <message>
+        <source>parts frozen by name, layer or share are described on Megatron&apos;s decoders that have attention in every layer, predict one token and are not sharded by FSDP: set frozen.llm, or shard.fsdp to false</source>
+        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中每层都有注意力、只预测一个词元且不用 FSDP 切分的解码器：请设置 frozen.llm，或将 shard.fsdp 设为 false</translation>
+    </message>
+    <message>
+        <source>ms-swift freezes a share of the parameters on one pipeline stage alone: set parallel.pp to 1, or name layers in frozen.patterns</source>
+        <translation>ms-swift 只在单个流水线阶段上按比例冻结参数：请将 parallel.pp 设为 1，或在 frozen.patterns 中写出层名</translation>
+    </message>
+    <message>
+        <source>Megatron packs query, key and value in one weight, and gate and up projection in another: freeze all of a weight or nothing of it (see frozen.patterns, frozen.trained and frozen.trained_modules)</source>
+        <translation>Megatron 把 query、key、value 合在一个权重里，把门控与上投影合在另一个权重里：一个权重要么全部冻结，要么都不冻结（见 frozen.patterns、frozen.trained 和 frozen.trained_modules）</translation>
     </message>
 </context>
 <context>

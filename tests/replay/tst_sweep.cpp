@@ -88,6 +88,14 @@ const Choices frozenParts{
      "frozen.trained=layers\\.[0-9]*[13579]\\.mlp.down|norm", "frozen.trained_layers=3 frozen.trained=lm_head|merger"},
 };
 
+/// Under Megatron's names and those of checkpoints.
+const Choices frozenMegatron{
+    {"frozen.trained_layers=5", "frozen.trained_layers=-4", "frozen.ratio=0.4",
+     "frozen.patterns=word_embeddings|linear_qkv", "frozen.trained=layers\\.[0-9]*[13579]\\.mlp|final_layernorm",
+     "frozen.patterns=self_attn frozen.trained=o_proj", "frozen.trained=linear_fc2|output_layer",
+     "frozen.patterns=experts|linear_proj"},
+};
+
 const Choices eightBits{
     {"precision.fp8=tensorwise", "precision.fp8=rowwise", "precision.fp8=mxfp8", "precision.fp8=delayed",
      "precision.fp8=tensorwise shard.zero_stage=0 shard.fsdp=true shard.fsdp_version=2 parallel.dp=8 "
@@ -324,6 +332,11 @@ void TestSweep::agrees_data()
         QTest::newRow(profile) << QList<Choices>{models, megatron};
         QTest::addRow("%s, images", profile) << QList<Choices>{models, megatron, placedEncoders};
         QTest::addRow("%s, activations on the host", profile) << QList<Choices>{models, megatron, offloaded};
+        QTest::addRow("%s, parts frozen", profile) << QList<Choices>{models, megatron, frozenMegatron};
+        QTest::addRow("%s, parts of images frozen", profile)
+            << QList<Choices>{models, megatron, placedEncoders, frozenMegatron};
+        QTest::addRow("%s, parts frozen and on the host", profile)
+            << QList<Choices>{models, megatron, offloaded, frozenMegatron};
     }
     QTest::newRow("megatron-te, hybrids") << QList<Choices>{hybrids, contexts, megatron};
     for (const char* profile : {"hf-eager", "hf-sdpa", "hf-flash", "torchtune", "torchtitan"}) {

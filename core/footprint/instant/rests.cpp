@@ -252,7 +252,8 @@ Segments placeActivations(const ModelProgram& program, const StageProgram& stage
 
 bool leavesRests(const Piece& piece, const RankShape& shape)
 {
-    for (const Tensors* tensors : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
+    for (const Tensors* tensors :
+         {&piece.parameters, &piece.expertParameters, &piece.frozenParameters, &piece.frozenExpertParameters}) {
         for (const std::int64_t elements : *tensors) {
             if (Segments::leavesRests(elements * shape.element) || Segments::leavesRests(elements * shape.master)) {
                 return true;
@@ -281,7 +282,8 @@ bool sharesSegments(const ModelProgram& program, const StageProgram& stage)
     std::int64_t tensors = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
         shares = shares || leavesRests(piece, program.shape);
-        for (const Tensors* some : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
+        for (const Tensors* some :
+             {&piece.parameters, &piece.expertParameters, &piece.frozenParameters, &piece.frozenExpertParameters}) {
             tensors += count * static_cast<std::int64_t>(some->size());
         }
     });

@@ -5,6 +5,12 @@ namespace headroom {
 
 using enum TensorKind;
 
+namespace {
+
+constexpr std::uint32_t projection = TrainedParts::Query | TrainedParts::Key | TrainedParts::Value; // one weight
+
+} // namespace
+
 MegatronAttention::MegatronAttention(MegatronOps& ops, std::int64_t sequence, std::int64_t keySequence, Mask mask,
                                      bool isCross)
     : m_ops(ops)
@@ -35,7 +41,7 @@ Tape::Slot MegatronAttention::forward()
         projected.add(m_ops.linear(Qkv, m_queryBytes + 2 * m_keyBytes, m_shape.hasQkvBias));
     }
     m_writer.free(gathered);
-    m_ops.dropInput(m_norm.output);
+    m_ops.dropInput(m_norm.output, projection);
     if (m_ops.dropsNorm()) {
         m_writer.free(m_norm.output);
         m_norm.output = Tape::none;
@@ -62,7 +68,7 @@ Tape::Slot MegatronAttention::forward()
     const bool isKernels = m_shape.kernel == AttentionKernel::Fused
         || (m_shape.kernel == AttentionKernel::Flash && m_shape.microBatch == 1);
     if (!isKernels && !m_saved.contains(m_context)) {
-        m_ops.dropInput(m_context);
+        m_ops.dropInput(m_context, TrainedParts::Output);
     }
     m_writer.freeAll(result.held);
     const auto [stream, mask] = m_ops.addResidual(output, m_localTokens);
@@ -277,7 +283,8 @@ Tape::Slot MegatronAttention::eagerSoftmax(Tape::Slot scores, Core& result)
 void MegatronAttention::backward()
 {
     const std::int64_t width = m_shape.heads * m_shape.headDim;
-    const Tape::Slot contextGradient = m_ops.rowLinearBackward(m_dropoutMask, m_context, m_tokens, m_queryBytes, width);
+    const Tape::Slot contextGradient
+        = m_ops.rowLinearBackward(m_dropoutMask, m_context, m_tokens, m_queryBytes, width, TrainedParts::Output);
     SlotList saved = m_saved;
     if (m_shape.recomputesAttention) {
         const Core again = core();
@@ -301,11 +308,11 @@ void MegatronAttention::backward()
             = m_ops.linearBackward(m_ops.streamBytes(m_shape.microBatch * m_keySequence), 2 * width, m_shape.hidden);
         m_writer.free(keyGradient, gradients.input, gradients.weight);
     }
-    if (m_ops.dropsNorm() && !m_shape.isFrozen) {
+    if (m_ops.dropsNorm() && m_shape.trains(projection)) {
         m_norm.output = m_ops.normOutput(m_localTokens, m_shape.hidden, true);
     }
     const std::int64_t rows = (m_shape.heads + (m_isCross ? 0 : 2 * m_shape.groups)) * m_shape.headDim;
-    m_ops.normLinearBackward(m_norm, m_tokens, rows, packedGradient);
+    m_ops.normLinearBackward(m_norm, m_tokens, rows, packedGradient, projection);
 }
 
 /// Returns the gradient of the packed projection (of the query projection, in cross attention).

@@ -57,13 +57,14 @@ MegatronModules::Tensor MegatronDenseBlock::branch(const Tensor& input)
 {
     const auto run = [this](const Tensors& inputs) {
         const std::int64_t tokens = m_shape.tokens();
-        Tensor wide = columnParallel(
-            inputs.front(),
-            {tokens, m_shape.hidden, m_shape.gates * m_shape.ffn, Fc1Output, true, true, Adapters::MlpIn});
+        Tensor wide = columnParallel(inputs.front(),
+                                     {tokens, m_shape.hidden, m_shape.gates * m_shape.ffn, Fc1Output, true, true,
+                                      Adapters::MlpIn, TrainedParts::Gate | TrainedParts::Up});
         const Tensor active = activation(wide, tokens, m_shape.ffn, m_shape.gates == 2 || m_shape.hasMlpBias);
         wide = {};
-        return Tensors{
-            rowParallel(active, {tokens, m_shape.ffn, m_shape.hidden, PartialOutput, false, true, Adapters::MlpOut})};
+        return Tensors{rowParallel(
+            active,
+            {tokens, m_shape.ffn, m_shape.hidden, PartialOutput, false, true, Adapters::MlpOut, TrainedParts::Down})};
     };
     return m_shape.recomputesMlp ? recorder.checkpoint(run, {input}) : run({input}).front();
 }
@@ -74,7 +75,8 @@ MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
     const bool isGated = m_shape.hybrid.hasAttentionGate;
     Tensor packed = columnParallel(input,
                                    {m_shape.tokens(), m_shape.hidden, (isGated ? 2 : 1) * queries + 2 * keys, Qkv, true,
-                                    true, Adapters::Query | Adapters::Key | Adapters::Value});
+                                    true, Adapters::Query | Adapters::Key | Adapters::Value,
+                                    TrainedParts::Query | TrainedParts::Key | TrainedParts::Value});
     Tensors qkv;
     prepare(packed, qkv);
     const bool isPacked = qkv.empty();
@@ -91,7 +93,8 @@ MegatronModules::Tensor MegatronContextAttention::branch(const Tensor& input)
         context = recorder.run({context, gate}, ContextCopy, gateBytes, {context.storage, gate.storage});
     }
     return rowParallel(context,
-                       {m_shape.tokens(), queries, m_shape.hidden, PartialOutput, false, true, Adapters::Output});
+                       {m_shape.tokens(), queries, m_shape.hidden, PartialOutput, false, true, Adapters::Output,
+                        TrainedParts::Output});
 }
 
 /// q/k norms and rotary positions make new, contiguous q and k; beside them v is copied (theory_moe_cp.md C1).

@@ -16,11 +16,13 @@ MegatronModules::Tensor MegatronLatentAttention::attention(const Tensor& normed)
     const LatentShape& latent = m_shape.latentAttention;
     const std::int64_t local = m_shape.localTokens();
     // Down projections are replicated and work on this rank's part of the sequence.
-    Tensor query = latent.query > 0
-        ? replicated(normed, {local, m_shape.hidden, latent.query, AttentionLatent, false, true, Adapters::Query})
-        : normed;
-    Tensor keyValue = replicated(
-        normed, {local, m_shape.hidden, latent.keyValue + latent.rotary, AttentionLatent, false, true, Adapters::Key});
+    Tensor query = latent.query > 0 ? replicated(normed,
+                                                 {local, m_shape.hidden, latent.query, AttentionLatent, false, true,
+                                                  Adapters::Query, TrainedParts::QueryLatent})
+                                    : normed;
+    Tensor keyValue = replicated(normed,
+                                 {local, m_shape.hidden, latent.keyValue + latent.rotary, AttentionLatent, false, true,
+                                  Adapters::Key, TrainedParts::Key});
     Tensor rotaryKey = m_shape.sequenceShards > 1
         ? recorder.run({keyValue}, AttentionLatent, m_shape.tokens() * latent.rotary * m_shape.element)
         : keyValue;
@@ -37,9 +39,9 @@ MegatronModules::Tensor MegatronLatentAttention::attention(const Tensor& normed)
                                   {m_shape.heads, m_shape.heads, latent.plain + latent.rotary, latent.value, false});
     recorder.discard(qkv, context);
     qkv = {};
-    return rowParallel(
-        context,
-        {m_shape.tokens(), m_shape.heads * latent.value, m_shape.hidden, PartialOutput, false, true, Adapters::Output});
+    return rowParallel(context,
+                       {m_shape.tokens(), m_shape.heads * latent.value, m_shape.hidden, PartialOutput, false, true,
+                        Adapters::Output, TrainedParts::Output});
 }
 
 /// Up projections and rotary positions. Concatenations make new q and k, and v becomes contiguous, so that what the
@@ -52,13 +54,14 @@ MegatronModules::Tensors MegatronLatentAttention::expand(const Tensors& latents)
     const std::int64_t valueWidth = m_shape.heads * latent.value;
     const bool hasQueryNorm = latent.query > 0 && latent.hasNorms;
     const std::int64_t queryInputs = latent.query > 0 ? latent.query : m_shape.hidden;
-    Tensor query
-        = columnParallel(latents[0], {tokens, queryInputs, keyWidth, LatentQkv, hasQueryNorm, true, Adapters::Query});
+    Tensor query = columnParallel(
+        latents[0],
+        {tokens, queryInputs, keyWidth, LatentQkv, hasQueryNorm, true, Adapters::Query, TrainedParts::Query});
     Tensor keyValueLatent = latents[1]; // the part that is not rotated
     keyValueLatent.bytes = m_shape.localTokens() * latent.keyValue * m_shape.element;
     const Tensor keyValue = columnParallel(keyValueLatent,
                                            {tokens, latent.keyValue, m_shape.heads * latent.plain + valueWidth,
-                                            LatentQkv, latent.hasNorms, true, Adapters::Value});
+                                            LatentQkv, latent.hasNorms, true, Adapters::Value, TrainedParts::Value});
     keyValueLatent = {};
     const std::int64_t tableBytes = 2 * m_shape.sequence * latent.rotary * m_shape.element;
     const Storage queryTables = recorder.allocate(RotaryTables, tableBytes);

@@ -5,6 +5,12 @@ namespace headroom {
 
 using enum TensorKind;
 
+namespace {
+
+constexpr std::uint32_t first = TrainedParts::Gate | TrainedParts::Up; // one weight
+
+} // namespace
+
 MegatronMlp::MegatronMlp(MegatronOps& ops, std::int64_t sequence)
     : m_ops(ops)
     , m_writer(ops.writer)
@@ -31,18 +37,18 @@ void MegatronMlp::backward()
     if (m_shape.recomputesMlp) {
         m_writer.free(branch());
     }
-    const bool isTrained = !m_shape.isFrozen; // a frozen linear layer keeps no input
-    if (dropsActivation() && isTrained) {
+    // A frozen linear layer keeps no input.
+    if (dropsActivation() && m_shape.trains(TrainedParts::Down)) {
         m_activation = m_writer.allocate(ActivationOutput, m_activationBytes);
     }
-    const Tape::Slot activationGradient
-        = m_ops.rowLinearBackward(m_dropoutMask, m_activation, m_tokens, m_activationBytes, m_shape.ffn);
+    const Tape::Slot activationGradient = m_ops.rowLinearBackward(m_dropoutMask, m_activation, m_tokens,
+                                                                  m_activationBytes, m_shape.ffn, TrainedParts::Down);
     const Tape::Slot fc1Gradient = m_writer.allocate(ActivationGradient, m_fc1Bytes);
     m_writer.free(activationGradient, m_fc1);
-    if (m_ops.dropsNorm() && isTrained) {
+    if (m_ops.dropsNorm() && m_shape.trains(first)) {
         m_norm.output = m_ops.normOutput(m_tokens / m_shape.sequenceShards, m_shape.hidden, true);
     }
-    m_ops.normLinearBackward(m_norm, m_tokens, m_shape.gates * m_shape.ffn, fc1Gradient);
+    m_ops.normLinearBackward(m_norm, m_tokens, m_shape.gates * m_shape.ffn, fc1Gradient, first);
 }
 
 Tape::Slot MegatronMlp::branch()
@@ -51,7 +57,7 @@ Tape::Slot MegatronMlp::branch()
     const Tape::Slot gathered = m_ops.gatherInput(m_tokens);
     m_fc1 = m_ops.linear(Fc1Output, m_fc1Bytes);
     m_writer.free(gathered);
-    m_ops.dropInput(m_norm.output);
+    m_ops.dropInput(m_norm.output, first);
     if (m_ops.dropsNorm() && !m_shape.recomputesMlp) {
         m_writer.free(m_norm.output);
         m_norm.output = Tape::none;
@@ -65,7 +71,7 @@ Tape::Slot MegatronMlp::branch()
     }
     m_activation = m_ops.quantised(m_activation, m_tokens * m_shape.ffn);
     const Tape::Slot product = m_ops.linear(PartialOutput, m_ops.streamBytes(m_tokens));
-    m_ops.dropInput(m_activation);
+    m_ops.dropInput(m_activation, TrainedParts::Down);
     if (dropsActivation()) {
         m_writer.free(m_activation);
         m_activation = Tape::none;

@@ -5,9 +5,9 @@ namespace headroom {
 
 using enum TensorKind;
 
-MegatronModules::Storage MegatronModules::weightGradient(std::int64_t rows, std::int64_t columns)
+MegatronModules::Storage MegatronModules::weightGradient(std::int64_t rows, std::int64_t columns, std::uint32_t parts)
 {
-    if (m_ops.delays() || m_shape.isFrozen) {
+    if (m_ops.delays() || !m_shape.trains(parts)) {
         return {};
     }
     if (!m_shape.fusesWeightGradients) {
@@ -84,7 +84,7 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
         linear.hasNorm = false; // its adapter reads what the norm made
         return columnParallel(norm(input, linear.inputs), linear);
     }
-    linear.savesInput = linear.savesInput && !m_shape.isFrozen;
+    linear.savesInput = linear.savesInput && m_shape.trains(linear.parts);
     const std::int64_t full = linear.tokens * linear.inputs * m_shape.element;
     const bool isSplit = m_shape.sequenceShards > 1;
     Storages saved;
@@ -117,7 +117,7 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
                                m_ops.growGlobalBuffer(full);
                            }
                            m_ops.gemm();
-                           if (m_ops.delays()) {
+                           if (m_ops.delays(linear.parts)) {
                                // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
                                delay(again ? again : kept, outputs.front(), linear, isSplit && !again ? full : 0);
                            }
@@ -125,10 +125,10 @@ MegatronModules::Tensor MegatronModules::columnParallel(const Tensor& input, con
                            Storage weight;
                            if (isSplit) {
                                Storage part = recorder.allocate(ActivationGradient, full / m_shape.sequenceShards);
-                               weight = weightGradient(linear.outputs, linear.inputs);
+                               weight = weightGradient(linear.outputs, linear.inputs, linear.parts);
                                gradient = std::move(part);
                            } else {
-                               weight = weightGradient(linear.outputs, linear.inputs);
+                               weight = weightGradient(linear.outputs, linear.inputs, linear.parts);
                            }
                            if (linear.hasNorm) {
                                again = {};
@@ -150,7 +150,7 @@ MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const 
     if (isSplit) {
         product = recorder.allocate(linear.kind, full);
     }
-    const Storage read = m_shape.isFrozen ? Storage{} : keptInput(input.storage, input.bytes);
+    const Storage read = m_shape.trains(linear.parts) ? keptInput(input.storage, input.bytes) : Storage{};
     const Storage kept = m_ops.delays() ? read : Storage{};
     Tensor result = recorder.run({input}, linear.kind, full / m_shape.sequenceShards, {read},
                                  [this, linear, full, isSplit, kept](const Storages& outputs) {
@@ -159,12 +159,12 @@ MegatronModules::Tensor MegatronModules::rowParallel(const Tensor& input, const 
                                          whole = recorder.allocate(GatheredInput, full);
                                      }
                                      m_ops.gemm();
-                                     if (m_ops.delays()) {
+                                     if (m_ops.delays(linear.parts)) {
                                          delay(kept, whole ? whole : outputs.front(), linear);
                                      }
                                      const Storage gradient = recorder.allocate(
                                          ActivationGradient, linear.tokens * linear.inputs * m_shape.element);
-                                     const Storage weight = weightGradient(linear.outputs, linear.inputs);
+                                     const Storage weight = weightGradient(linear.outputs, linear.inputs, linear.parts);
                                      return Storages{gradient};
                                  });
     product = {};
@@ -177,14 +177,14 @@ MegatronModules::Tensor MegatronModules::replicated(const Tensor& input, const L
     const Storage kept = m_ops.delays() ? input.storage : Storage{};
     m_ops.gemm();
     Tensor result = recorder.run({input}, linear.kind, linear.tokens * linear.outputs * m_shape.element,
-                                 {m_shape.isFrozen ? Storage{} : input.storage},
+                                 {m_shape.trains(linear.parts) ? input.storage : Storage{}},
                                  [this, linear, inputBytes, kept](const Storages& outputs) {
                                      m_ops.gemm();
-                                     if (m_ops.delays()) {
+                                     if (m_ops.delays(linear.parts)) {
                                          delay(kept, outputs.front(), linear);
                                      }
                                      const Storage gradient = recorder.allocate(ActivationGradient, inputBytes);
-                                     const Storage weight = weightGradient(linear.outputs, linear.inputs);
+                                     const Storage weight = weightGradient(linear.outputs, linear.inputs, linear.parts);
                                      return Storages{gradient};
                                  });
     return adapted(input, std::move(result), linear.tokens, linear.target);
@@ -224,12 +224,15 @@ MegatronModules::Tensor MegatronModules::activation(const Tensor& input, std::in
 MegatronModules::Tensor MegatronModules::mlp(const Tensor& input, std::int64_t width)
 {
     const std::int64_t tokens = m_shape.tokens();
-    Tensor wide = columnParallel(
-        input, {tokens, m_shape.hidden, m_shape.gates * width, Fc1Output, false, true, Adapters::MlpIn});
+    Tensor wide = columnParallel(input,
+                                 {tokens, m_shape.hidden, m_shape.gates * width, Fc1Output, false, true,
+                                  Adapters::MlpIn, TrainedParts::SharedGate | TrainedParts::SharedUp});
     const bool isFused = m_shape.gates == 2 || m_shape.hasMlpBias;
     const Tensor active = activation(wide, tokens, width, isFused);
     wide = {};
-    return rowParallel(active, {tokens, width, m_shape.hidden, PartialOutput, false, true, Adapters::MlpOut});
+    return rowParallel(
+        active,
+        {tokens, width, m_shape.hidden, PartialOutput, false, true, Adapters::MlpOut, TrainedParts::SharedDown});
 }
 
 MegatronModules::AttentionBytes MegatronModules::bytesOf(const Heads& heads) const

@@ -27,6 +27,7 @@ public:
         bool hasNorm = false; ///< fused in front of it
         bool savesInput = true;
         unsigned target = 0; ///< what adapters call it
+        std::uint32_t parts = TrainedParts::all; ///< that its weight is
     };
 
     explicit MegatronModules(MegatronOps& ops)
@@ -68,7 +69,7 @@ public:
     /// `base`, the result of a linear layer, with what its adapter makes of its input: `rows` go through the rank.
     Tensor adapted(const Tensor& input, Tensor base, std::int64_t rows, unsigned target);
     /// The weight gradient that only lives until it is added; none when the matrix product adds it itself.
-    Storage weightGradient(std::int64_t rows, std::int64_t columns);
+    Storage weightGradient(std::int64_t rows, std::int64_t columns, std::uint32_t parts = TrainedParts::all);
     /// Computes the weights' gradients that were delayed, in the order of the backward, and lets go of what they need.
     void writeDelayedGradients();
     [[nodiscard]] std::int64_t statisticsBytes() const { return m_shape.isRms ? 4 : 8; } ///< a row

@@ -238,16 +238,18 @@ MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const
 {
     expertWorkspaces();
     // An activation that is made again is one for the tensor itself.
+    const std::uint32_t parts = linear.kind == ExpertOutput ? std::uint32_t{TrainedParts::ExpertDown}
+                                                            : TrainedParts::ExpertGate | TrainedParts::ExpertUp;
     const bool isRebuilt = m_shape.experts.recomputesActivation && linear.kind == ExpertOutput;
-    const Storage read = m_shape.isFrozen ? Storage{}
-        : isRebuilt                       ? input.storage
-                                          : keptInput(input.storage, linear.rows * linear.inputs * m_shape.element);
+    const Storage read = !m_shape.trains(parts) ? Storage{}
+        : isRebuilt                             ? input.storage
+                    : keptInput(input.storage, linear.rows * linear.inputs * m_shape.element);
     const Storage kept = m_ops.delays() ? read : Storage{};
     Tensor result
         = recorder.run({input}, linear.kind, linear.rows * linear.outputs * m_shape.element, {read},
-                       [this, linear, kept](const Storages& outputs) {
+                       [this, linear, kept, parts](const Storages& outputs) {
                            expertWorkspaces();
-                           if (m_ops.delays()) {
+                           if (m_ops.delays(parts)) {
                                // The shapes of one expert's weight are those of the placeholder.
                                const std::int64_t weights = m_shape.fusesWeightGradients ? 1 : linear.count;
                                delay(kept, outputs.front(), {linear.rows, linear.inputs, weights * linear.outputs});
@@ -255,10 +257,10 @@ MegatronModules::Tensor MegatronExperts::expertLinear(const Tensor& input, const
                            const Storage gradient
                                = recorder.allocate(ActivationGradient, linear.rows * linear.inputs * m_shape.element);
                            Storage weight;
-                           if (m_shape.fusesWeightGradients && !m_ops.delays() && !m_shape.isFrozen) {
+                           if (m_shape.fusesWeightGradients && !m_ops.delays() && m_shape.trains(parts)) {
                                m_ops.placeholder(linear.outputs, linear.inputs);
                            } else {
-                               weight = weightGradient(linear.count * linear.outputs, linear.inputs);
+                               weight = weightGradient(linear.count * linear.outputs, linear.inputs, parts);
                            }
                            return Storages{gradient};
                        });

@@ -47,14 +47,15 @@ Tape::Slot MegatronOps::linear(TensorKind kind, std::int64_t bytes, bool hasBias
     return biased;
 }
 
-MegatronOps::Gradients MegatronOps::linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns)
+MegatronOps::Gradients MegatronOps::linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns,
+                                                   std::uint32_t parts)
 {
     if (!shape.isTransformerEngine) {
         cublas();
     }
     Gradients gradients;
     gradients.input = writer.allocate(ActivationGradient, inputBytes);
-    if (shape.isFrozen || shape.delaysWeightGradients) {
+    if (!shape.trains(parts) || shape.delaysWeightGradients) {
         return gradients;
     }
     if (!shape.fusesWeightGradients) {
@@ -89,10 +90,10 @@ void MegatronOps::writeDelayedGradients()
     m_delayed.clear();
 }
 
-void MegatronOps::dropInput(Tape::Slot& slot)
+void MegatronOps::dropInput(Tape::Slot& slot, std::uint32_t parts)
 {
     // A linear layer keeps its input for the weight's gradient only (theory.md 3.7).
-    if (shape.isFrozen) {
+    if (!shape.trains(parts)) {
         writer.free(slot);
         slot = Tape::none;
     }
@@ -167,7 +168,7 @@ std::pair<Tape::Slot, Tape::Slot> MegatronOps::addResidual(Tape::Slot branch, st
 }
 
 Tape::Slot MegatronOps::rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput, std::int64_t tokens,
-                                          std::int64_t inputBytes, std::int64_t columns)
+                                          std::int64_t inputBytes, std::int64_t columns, std::uint32_t parts)
 {
     Tape::Slot dropped = Tape::none;
     if (mask != Tape::none) {
@@ -175,8 +176,8 @@ Tape::Slot MegatronOps::rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput
         writer.free(mask);
     }
     const Tape::Slot gathered = gather(tokens);
-    const Gradients gradients = linearBackward(inputBytes, shape.hidden, columns);
-    if (delays()) {
+    const Gradients gradients = linearBackward(inputBytes, shape.hidden, columns, parts);
+    if (delays(parts)) {
         // What reached the layer as its output's gradient stays: gathered, behind the dropout, or the stream's own.
         const Tape::Slot outputGradient = gathered != Tape::none ? gathered : dropped;
         writer.free(gathered != Tape::none ? dropped : Tape::none);
@@ -189,11 +190,11 @@ Tape::Slot MegatronOps::rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput
 }
 
 void MegatronOps::normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows,
-                                     Tape::Slot outputGradient)
+                                     Tape::Slot outputGradient, std::uint32_t parts)
 {
     const Tape::Slot gathered = gatherInput(tokens);
-    Gradients gradients = linearBackward(streamBytes(tokens), rows, shape.hidden);
-    if (delays()) {
+    Gradients gradients = linearBackward(streamBytes(tokens), rows, shape.hidden, parts);
+    if (delays(parts)) {
         // Transformer Engine keeps the gathered input, Megatron's own layers gather again.
         const bool isGathered = gathered != Tape::none;
         const std::int64_t again = shape.sequenceShards > 1 && !isGathered ? streamBytes(tokens) : 0;

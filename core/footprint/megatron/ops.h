@@ -59,14 +59,18 @@ public:
     void growGlobalBuffer(std::int64_t bytes) { writer.grow(GlobalBufferKey, TensorKind::GlobalBuffer, bytes); }
     /// A GEMM of a transformer layer; local layers add their bias out of place.
     Tape::Slot linear(TensorKind kind, std::int64_t bytes, bool hasBias = false);
-    Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns);
+    Gradients linearBackward(std::int64_t inputBytes, std::int64_t rows, std::int64_t columns,
+                             std::uint32_t parts = TrainedParts::all);
     /// The gradient of one weight, in the pass that computes it.
     void delayedGradient(std::int64_t rows, std::int64_t columns, std::int64_t gatheredBytes);
     /// The pass of the weights' gradients: everything delayed, in the order of the backward.
     void writeDelayedGradients();
-    [[nodiscard]] bool delays() const { return shape.delaysWeightGradients && !shape.isFrozen; }
+    [[nodiscard]] bool delays(std::uint32_t parts = TrainedParts::all) const
+    {
+        return shape.delaysWeightGradients && shape.trains(parts);
+    }
     /// After a linear layer's forward: what it read, unless its weight is trained.
-    void dropInput(Tape::Slot& slot);
+    void dropInput(Tape::Slot& slot, std::uint32_t parts = TrainedParts::all);
     void placeholder(std::int64_t rows, std::int64_t columns);
     /// The sequence-parallel input of a column-parallel layer in full length: a temporary in Transformer Engine.
     Tape::Slot gather(std::int64_t tokens);
@@ -85,9 +89,10 @@ public:
     std::pair<Tape::Slot, Tape::Slot> addResidual(Tape::Slot branch, std::int64_t rows);
     /// Backward of dropout and of the row-parallel GEMM before it; returns the gradient of its input.
     Tape::Slot rowLinearBackward(Tape::Slot mask, Tape::Slot savedInput, std::int64_t tokens, std::int64_t inputBytes,
-                                 std::int64_t columns);
+                                 std::int64_t columns, std::uint32_t parts);
     /// Backward of a norm and the column-parallel GEMM after it, added to the residual gradient in place.
-    void normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows, Tape::Slot outputGradient);
+    void normLinearBackward(const Norm& norm, std::int64_t tokens, std::int64_t rows, Tape::Slot outputGradient,
+                            std::uint32_t parts);
     /// The residual stream that flows in, and its gradient.
     void declareStream(std::int64_t sequence);
     [[nodiscard]] std::int64_t streamBytes(std::int64_t rows) const { return rows * shape.hidden * shape.element; }

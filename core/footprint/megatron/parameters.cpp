@@ -3,17 +3,40 @@
 
 namespace headroom {
 
+namespace {
+
+constexpr std::uint32_t projection = TrainedParts::Query | TrainedParts::Key | TrainedParts::Value;
+constexpr std::uint32_t firstOfMlp = TrainedParts::Gate | TrainedParts::Up;
+constexpr std::uint32_t firstOfShared = TrainedParts::SharedGate | TrainedParts::SharedUp;
+constexpr std::uint32_t firstOfExperts = TrainedParts::ExpertGate | TrainedParts::ExpertUp;
+
+} // namespace
+
 void addMatrix(Piece& piece, std::int64_t rows, std::int64_t columns)
 {
     piece.matrices.push_back({piece.parameters.size(), rows, columns});
     piece.parameters.push_back(rows * columns);
 }
 
-void addNorm(Piece& piece, const RankShape& c, std::int64_t width)
+void addMatrix(Piece& piece, const RankShape& c, std::uint32_t parts, std::int64_t rows, std::int64_t columns)
 {
-    piece.parameters.push_back(width);
-    if (!c.isRms) {
-        piece.parameters.push_back(width);
+    if (c.leavesOut(parts)) {
+        piece.frozenMatrices.push_back({piece.frozenParameters.size(), rows, columns});
+        piece.frozenParameters.push_back(rows * columns);
+    } else {
+        addMatrix(piece, rows, columns);
+    }
+}
+
+void addTensor(Piece& piece, const RankShape& c, std::uint32_t parts, std::int64_t elements)
+{
+    (c.leavesOut(parts) ? piece.frozenParameters : piece.parameters).push_back(elements);
+}
+
+void addNorm(Piece& piece, const RankShape& c, std::int64_t width, std::uint32_t parts)
+{
+    for (int vector = 0; vector < (c.isRms ? 1 : 2); ++vector) {
+        addTensor(piece, c, parts, width);
     }
 }
 
@@ -23,13 +46,13 @@ void addAttention(Piece& piece, const RankShape& c, bool isCross)
     const std::int64_t width = c.heads * c.headDim;
     const std::int64_t gate = c.hybrid.hasAttentionGate && !isCross ? width : 0;
     const std::int64_t queryRows = isCross ? width : gate + (c.heads + 2 * c.groups) * c.headDim;
-    addMatrix(piece, c.hidden, width);
+    addMatrix(piece, c, TrainedParts::Output, c.hidden, width);
     if (c.hasAttentionOutputBias) {
-        piece.parameters.push_back(c.hidden);
+        addTensor(piece, c, TrainedParts::Output, c.hidden);
     }
-    addMatrix(piece, queryRows, c.hidden);
+    addMatrix(piece, c, projection, queryRows, c.hidden);
     if (c.hasQkvBias) {
-        piece.parameters.push_back(queryRows);
+        addTensor(piece, c, projection, queryRows);
     }
     if (isCross) {
         addMatrix(piece, 2 * width, c.hidden);
@@ -38,8 +61,8 @@ void addAttention(Piece& piece, const RankShape& c, bool isCross)
         }
     }
     if (c.hasQkNorm) {
-        addNorm(piece, c, c.headDim);
-        addNorm(piece, c, c.headDim);
+        addNorm(piece, c, c.headDim, TrainedParts::QueryNorm);
+        addNorm(piece, c, c.headDim, TrainedParts::KeyNorm);
     }
 }
 
@@ -48,33 +71,48 @@ void addLatentAttention(Piece& piece, const RankShape& c)
 {
     const LatentShape& latent = c.latentAttention;
     const std::int64_t queryWidth = c.heads * (latent.plain + latent.rotary);
-    addMatrix(piece, c.hidden, c.heads * latent.value);
+    addMatrix(piece, c, TrainedParts::Output, c.hidden, c.heads * latent.value);
     if (c.hasAttentionOutputBias) {
-        piece.parameters.push_back(c.hidden);
+        addTensor(piece, c, TrainedParts::Output, c.hidden);
     }
     if (latent.query > 0) {
-        addMatrix(piece, latent.query, c.hidden);
+        addMatrix(piece, c, TrainedParts::QueryLatent, latent.query, c.hidden);
     }
-    addMatrix(piece, queryWidth, latent.query > 0 ? latent.query : c.hidden);
-    addMatrix(piece, latent.keyValue + latent.rotary, c.hidden);
-    addMatrix(piece, c.heads * (latent.plain + latent.value), latent.keyValue);
+    addMatrix(piece, c, TrainedParts::Query, queryWidth, latent.query > 0 ? latent.query : c.hidden);
+    addMatrix(piece, c, TrainedParts::Key, latent.keyValue + latent.rotary, c.hidden);
+    addMatrix(piece, c, TrainedParts::Value, c.heads * (latent.plain + latent.value), latent.keyValue);
     if (latent.hasNorms) {
         if (latent.query > 0) {
-            addNorm(piece, c, latent.query);
+            addNorm(piece, c, latent.query, TrainedParts::QueryNorm);
         }
-        addNorm(piece, c, latent.keyValue);
+        addNorm(piece, c, latent.keyValue, TrainedParts::KeyNorm);
     }
 }
 
 void addMlp(Piece& piece, const RankShape& c)
 {
-    addMatrix(piece, c.gates * c.ffn, c.hidden);
+    addMatrix(piece, c, firstOfMlp, c.gates * c.ffn, c.hidden);
     if (c.hasMlpBias) {
-        piece.parameters.push_back(c.gates * c.ffn);
+        addTensor(piece, c, firstOfMlp, c.gates * c.ffn);
     }
-    addMatrix(piece, c.hidden, c.ffn);
+    addMatrix(piece, c, TrainedParts::Down, c.hidden, c.ffn);
     if (c.hasMlpBias) {
-        piece.parameters.push_back(c.hidden);
+        addTensor(piece, c, TrainedParts::Down, c.hidden);
+    }
+}
+
+/// One linear layer of a routed expert.
+static void addExpertLinear(Piece& piece, const RankShape& c, std::uint32_t parts, std::int64_t rows,
+                            std::int64_t columns)
+{
+    const bool isFrozen = c.leavesOut(parts), isApart = c.experts.hasOwnBuffers;
+    auto& frozen = isApart ? piece.frozenExpertParameters : piece.frozenParameters;
+    auto& tensors = isFrozen ? frozen : isApart ? piece.expertParameters : piece.parameters;
+    auto& matrices = isFrozen ? piece.frozenMatrices : isApart ? piece.expertMatrices : piece.matrices;
+    matrices.push_back({tensors.size(), rows, columns});
+    tensors.push_back(rows * columns);
+    if (c.hasMlpBias) {
+        tensors.push_back(rows);
     }
 }
 
@@ -82,43 +120,33 @@ void addExperts(Piece& piece, const RankShape& c)
 {
     const ExpertShape& experts = c.experts;
     const std::int64_t width = experts.latent > 0 ? experts.latent : c.hidden;
-    addMatrix(piece, experts.count, c.hidden);
+    addMatrix(piece, c, TrainedParts::Router, experts.count, c.hidden);
     if (experts.latent > 0) {
         addMatrix(piece, experts.latent, c.hidden);
         addMatrix(piece, c.hidden, experts.latent);
     }
     if (experts.sharedFfn > 0) {
-        addMatrix(piece, c.gates * experts.sharedFfn, c.hidden);
-        addMatrix(piece, c.hidden, experts.sharedFfn);
+        addMatrix(piece, c, firstOfShared, c.gates * experts.sharedFfn, c.hidden);
+        addMatrix(piece, c, TrainedParts::SharedDown, c.hidden, experts.sharedFfn);
         if (c.hybrid.hasSharedGate) {
             addMatrix(piece, 1, c.hidden);
         }
     }
-    auto& routed = experts.hasOwnBuffers ? piece.expertParameters : piece.parameters;
-    auto& matrices = experts.hasOwnBuffers ? piece.expertMatrices : piece.matrices;
     for (std::int64_t i = 0; i < experts.local; ++i) {
-        matrices.push_back({routed.size(), c.gates * experts.ffn, width});
-        routed.push_back(c.gates * experts.ffn * width);
-        if (c.hasMlpBias) {
-            routed.push_back(c.gates * experts.ffn);
-        }
-        matrices.push_back({routed.size(), width, experts.ffn});
-        routed.push_back(width * experts.ffn);
-        if (c.hasMlpBias) {
-            routed.push_back(width);
-        }
+        addExpertLinear(piece, c, firstOfExperts, c.gates * experts.ffn, width);
+        addExpertLinear(piece, c, TrainedParts::ExpertDown, width, experts.ffn);
     }
 }
 
 void addDecoderLayer(Piece& piece, const RankShape& c, bool hasExperts)
 {
-    addNorm(piece, c, c.hidden);
+    addNorm(piece, c, c.hidden, TrainedParts::FirstNorm);
     if (c.latentAttention.isPresent()) {
         addLatentAttention(piece, c);
     } else {
         addAttention(piece, c, false);
     }
-    addNorm(piece, c, c.hidden);
+    addNorm(piece, c, c.hidden, TrainedParts::SecondNorm);
     if (hasExperts) {
         addExperts(piece, c);
     } else {
@@ -129,8 +157,9 @@ void addDecoderLayer(Piece& piece, const RankShape& c, bool hasExperts)
 void takeAdapters(Piece& piece, const RankShape& c, LayerKind kind)
 {
     piece.frozenParameters.swap(piece.parameters);
-    piece.frozenParameters.insert(piece.frozenParameters.end(), piece.expertParameters.begin(),
-                                  piece.expertParameters.end());
+    piece.frozenExpertParameters.swap(piece.expertParameters);
+    piece.frozenMatrices.swap(piece.matrices);
+    piece.frozenMatrices.insert(piece.frozenMatrices.end(), piece.expertMatrices.begin(), piece.expertMatrices.end());
     piece.parameters.clear();
     piece.expertParameters.clear();
     piece.matrices.clear();
@@ -218,17 +247,17 @@ void addHybridLayer(Piece& piece, const RankShape& c, LayerKind kind)
 
 void addHead(Piece& piece, const RankShape& c, bool hasOwnWeight)
 {
-    addNorm(piece, c, c.hidden);
+    addNorm(piece, c, c.hidden, TrainedParts::FinalNorm);
     if (c.family == ModelFamily::Bert) {
         addMatrix(piece, c.hidden, c.hidden);
         piece.parameters.push_back(c.hidden);
         addNorm(piece, c, c.hidden);
     }
     if (hasOwnWeight) {
-        piece.parameters.push_back(c.vocab * c.hidden);
+        addTensor(piece, c, TrainedParts::Head, c.vocab * c.hidden);
     }
     if (c.family != ModelFamily::Decoder || c.hasHeadBias) {
-        piece.parameters.push_back(c.vocab);
+        addTensor(piece, c, TrainedParts::Head, c.vocab);
     }
     if (c.family == ModelFamily::Bert && c.hasBinaryHead) {
         addMatrix(piece, 2, c.hidden);

@@ -7,7 +7,10 @@
 namespace headroom {
 
 void addMatrix(Piece& piece, std::int64_t rows, std::int64_t columns);
-void addNorm(Piece& piece, const RankShape& c, std::int64_t width);
+/// `parts`: what of the shape's trained parts the weight is; without any it is frozen beside the others.
+void addMatrix(Piece& piece, const RankShape& c, std::uint32_t parts, std::int64_t rows, std::int64_t columns);
+void addTensor(Piece& piece, const RankShape& c, std::uint32_t parts, std::int64_t elements);
+void addNorm(Piece& piece, const RankShape& c, std::int64_t width, std::uint32_t parts = TrainedParts::all);
 void addAttention(Piece& piece, const RankShape& c, bool isCross);
 void addLatentAttention(Piece& piece, const RankShape& c);
 void addMlp(Piece& piece, const RankShape& c);

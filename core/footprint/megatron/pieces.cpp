@@ -20,7 +20,7 @@ void MegatronPieces::write(EncoderTapes& encoder)
     makeRoom(encoder.isPresent());
     auto& pieces = m_program.pieces;
     const bool waitsForWords = !ownsHead() && m_shape.languageStages() == 1 && m_shape.predictors == 0
-        && !m_shape.fusesWeightGradients && !m_shape.isFrozen;
+        && !m_shape.fusesWeightGradients && m_shape.trains(TrainedParts::Table);
     MegatronTapes::Embedding words{m_shape.sequence, true, waitsForWords, 0, false, false};
     if (encoder.isPresent()) {
         encoder.writePieces();
@@ -57,9 +57,9 @@ void MegatronPieces::makeRoom(bool hasEncoder)
 void MegatronPieces::writeLayers(const MegatronTapes& tapes)
 {
     auto& pieces = m_program.pieces;
-    if (m_shape.hybrid.isPresent()) {
+    if (m_shape.hybrid.isPresent() || !m_shape.parts.isAll()) {
         pieces[Layer] = {};
-        writeKinds(tapes);
+        writeKinds();
         return;
     }
     if (m_shape.family == ModelFamily::Decoder) {
@@ -77,19 +77,41 @@ void MegatronPieces::writeLayers(const MegatronTapes& tapes)
     }
 }
 
-/// A piece for every kind of layer of a hybrid, behind all others.
-void MegatronPieces::writeKinds(const MegatronTapes& tapes)
+MegatronPieces::Kind MegatronPieces::kindOf(std::int64_t layer) const
+{
+    const FeedForward usual = m_shape.experts.hasLayer(layer) ? FeedForward::Experts : FeedForward::Mlp;
+    return {m_shape.hybrid.isPresent() ? m_shape.hybrid.layers[static_cast<std::size_t>(layer)]
+                                       : LayerKind{Mixer::Attention, usual},
+            m_shape.parts.of(layer)};
+}
+
+void MegatronPieces::writeKind(const Kind& kind, const RankShape& shape, Piece& piece)
+{
+    RankShape own = shape;
+    own.trained = kind.trained;
+    const MegatronTapes tapes(own, m_program.persistents);
+    if (m_shape.hybrid.isPresent()) {
+        tapes.writeHybridLayer(piece, kind.layer);
+    } else {
+        tapes.writeDecoderLayer(piece, kind.layer.feedForward == FeedForward::Experts);
+    }
+}
+
+/// A piece for every kind of layer, behind all others.
+void MegatronPieces::writeKinds()
 {
     auto& pieces = m_program.pieces;
     if (m_shape.experts.isPresent()) {
         pieces[ExpertLayer] = {};
     }
     m_firstKind = pieces.size();
-    for (const LayerKind kind : m_shape.hybrid.layers) {
+    const std::int64_t layers
+        = m_shape.hybrid.isPresent() ? static_cast<std::int64_t>(m_shape.hybrid.layers.size()) : m_shape.layers;
+    for (std::int64_t layer = 0; layer < layers; ++layer) {
+        const Kind kind = kindOf(layer);
         if (std::find(m_kinds.begin(), m_kinds.end(), kind) == m_kinds.end()) {
             m_kinds.push_back(kind);
-            pieces.emplace_back();
-            tapes.writeHybridLayer(pieces.back(), kind);
+            writeKind(kind, m_shape, pieces.emplace_back());
         }
     }
 }
@@ -112,14 +134,16 @@ void MegatronPieces::recordPieces()
 {
     auto& pieces = m_program.pieces;
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
-        recordGraphs(m_shape, m_kinds[i], 1, pieces[m_firstKind + i]);
+        recordGraphs(m_shape, m_kinds[i].layer, 1, pieces[m_firstKind + i]);
     }
-    if (!m_kinds.empty()) {
+    if (m_shape.hybrid.isPresent()) {
         return;
     }
     constexpr LayerKind dense{Mixer::Attention, FeedForward::Mlp}, expert{Mixer::Attention, FeedForward::Experts};
-    recordGraphs(m_shape, dense, 1, pieces[Layer]);
-    if (m_shape.experts.isPresent()) {
+    if (m_kinds.empty()) {
+        recordGraphs(m_shape, dense, 1, pieces[Layer]);
+    }
+    if (m_kinds.empty() && m_shape.experts.isPresent()) {
         recordGraphs(m_shape, expert, 1, pieces[ExpertLayer]);
     }
     const bool predictsByExperts = m_shape.experts.hasLayer(m_shape.layers - 1);
@@ -132,8 +156,10 @@ void MegatronPieces::spreadVocabulary()
     auto& pieces = m_program.pieces;
     RankShape ends = m_shape;
     ends.vocab = 0;
+    pieces[Embedding] = pieces[Head] = {};
     MegatronTapes(ends, m_program.persistents).writeEmbedding(pieces[Embedding], {ends.sequence});
     std::erase(pieces[Embedding].parameters, 0);
+    std::erase(pieces[Embedding].frozenParameters, 0);
     const MegatronTapes tapes(m_shape, m_program.persistents);
     tapes.writeFinalNorm(pieces[Head]);
     tapes.writeVocabularyShare(pieces[m_vocabulary]);
@@ -152,7 +178,7 @@ void MegatronPieces::splitBackwards()
     }
     Piece split;
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
-        tapes.writeHybridLayer(split, m_kinds[i]);
+        writeKind(m_kinds[i], shape, split);
         pieces[m_firstKind + i].tape.takeSplitBackward(split.tape);
     }
     if (m_kinds.empty()) {
@@ -190,18 +216,22 @@ std::uint16_t MegatronPieces::ofLayer(std::int64_t layer) const
     if (m_kinds.empty()) {
         return m_shape.experts.hasLayer(layer) ? ExpertLayer : Layer;
     }
-    const auto kind = std::find(m_kinds.begin(), m_kinds.end(), m_shape.hybrid.layers[static_cast<std::size_t>(layer)]);
+    const auto kind = std::find(m_kinds.begin(), m_kinds.end(), kindOf(layer));
     return static_cast<std::uint16_t>(m_firstKind + static_cast<std::size_t>(kind - m_kinds.begin()));
 }
 
-std::vector<std::uint16_t> MegatronPieces::layers() const
+std::vector<LayerPiece> MegatronPieces::layers() const
 {
-    std::vector<std::uint16_t> pieces{Layer};
+    std::vector<LayerPiece> pieces;
+    if (m_kinds.empty()) {
+        pieces.push_back({Layer, false});
+    }
     if (m_shape.experts.isPresent() && m_kinds.empty()) {
-        pieces.push_back(ExpertLayer);
+        pieces.push_back({ExpertLayer, true});
     }
     for (std::size_t i = 0; i < m_kinds.size(); ++i) {
-        pieces.push_back(static_cast<std::uint16_t>(m_firstKind + i));
+        pieces.push_back(
+            {static_cast<std::uint16_t>(m_firstKind + i), m_kinds[i].layer.feedForward == FeedForward::Experts});
     }
     return pieces;
 }

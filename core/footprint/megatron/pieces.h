@@ -3,6 +3,7 @@
 
 #include "footprint/megatron/encoder.h"
 #include "footprint/megatron/tapes.h"
+#include "footprint/tape/offload.h"
 #include "footprint/tape/program.h"
 
 #include <cstdint>
@@ -34,14 +35,14 @@ public:
     /// Of a decoder's layer.
     [[nodiscard]] std::uint16_t ofLayer(std::int64_t layer) const;
     /// All that are layers.
-    [[nodiscard]] std::vector<std::uint16_t> layers() const;
+    [[nodiscard]] std::vector<LayerPiece> layers() const;
     /// Of a stage's share of the vocabulary; 0: none.
     [[nodiscard]] std::uint16_t vocabularyShare() const { return m_vocabulary; }
 
 private:
     void makeRoom(bool hasEncoder);
     void writeLayers(const MegatronTapes& tapes);
-    void writeKinds(const MegatronTapes& tapes);
+    void writeKinds();
     void writeHead(const MegatronTapes& tapes, Piece& piece) const;
     void recordPieces();
     void spreadVocabulary();
@@ -50,9 +51,20 @@ private:
     [[nodiscard]] bool isTogether() const;
     [[nodiscard]] bool ownsHead() const { return !(m_shape.isTied && isTogether()); }
 
+    struct Kind
+    {
+        LayerKind layer;
+        std::uint32_t trained = TrainedParts::all;
+
+        bool operator==(const Kind&) const = default;
+    };
+
+    [[nodiscard]] Kind kindOf(std::int64_t layer) const;
+    void writeKind(const Kind& kind, const RankShape& shape, Piece& piece);
+
     ModelProgram& m_program;
     const RankShape& m_shape;
-    std::vector<LayerKind> m_kinds; ///< of a hybrid; their pieces stand behind the others
+    std::vector<Kind> m_kinds; ///< of a hybrid, or of layers some of whose parts are frozen; behind the others
     std::size_t m_firstKind = 0;
     std::uint16_t m_vocabulary = 0;
 };

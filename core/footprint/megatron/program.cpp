@@ -94,12 +94,14 @@ public:
             fillStage(own, stage);
         }
         if (m_shape.shardsGradients) {
-            gatherUnits(m_pieces.layers(), m_program);
+            std::vector<std::uint16_t> units;
+            for (const LayerPiece& layer : m_pieces.layers()) {
+                units.push_back(layer.piece);
+            }
+            gatherUnits(units, m_program);
         }
         if (m_shape.offload.isOn) {
-            const bool hasExperts = m_shape.experts.isPresent();
-            offloadActivations(MegatronPieces::Layer, hasExperts ? MegatronPieces::ExpertLayer : MegatronPieces::Layer,
-                               m_program);
+            offloadActivations(m_pieces.layers(), m_program);
         }
         return {};
     }

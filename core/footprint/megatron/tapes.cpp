@@ -54,7 +54,7 @@ void MegatronTapes::writeEmbedding(Piece& piece, const Embedding& embedding) con
     w.beginBackward(stream);
     const Tape::Slot gradient = w.allocate(ActivationGradient, bytes);
     w.free(mask);
-    if (!c.isFrozen) {
+    if (c.trains(TrainedParts::Table)) {
         w.free(w.allocate(WeightGradient, c.vocab * c.hidden * c.element)); // never fused
     }
     w.free(embedding.endsTiedGradient ? Tape::carried : Tape::none);
@@ -69,9 +69,9 @@ void MegatronTapes::writeEmbedding(Piece& piece, const Embedding& embedding) con
 
     piece.parameters.clear();
     if (embedding.hasParameters) {
-        piece.parameters.push_back(c.vocab * c.hidden);
+        addTensor(piece, c, TrainedParts::Table, c.vocab * c.hidden);
         if (c.hasLearnedPositions) {
-            piece.parameters.push_back(c.positions * c.hidden);
+            addTensor(piece, c, TrainedParts::Table, c.positions * c.hidden);
         }
         if (c.family == ModelFamily::Bert && c.hasBinaryHead) {
             piece.parameters.push_back(2 * c.hidden); // token types
@@ -119,7 +119,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     }
     ops.cublas();
     Tape::Slot logits = w.allocate(Logits, logitCount * c.element);
-    ops.dropInput(norm.output);
+    ops.dropInput(norm.output, TrainedParts::Head);
     if (c.family != ModelFamily::Decoder) {
         const Tape::Slot biased = w.allocate(Logits, logitCount * c.element); // the bias is added out of place
         w.free(logits);
@@ -153,7 +153,7 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
     Tape::Slot weight = Tape::none;
     // Both gradients of a tied matrix are added where the embedding's is made.
     const bool waitsForEmbedding = c.isTied && !hasOwnWeight && c.languageStages() == 1;
-    if (c.isFrozen || ops.delays()) {
+    if (!c.trains(TrainedParts::Head) || ops.delays()) {
         // no gradient of the output layer's weight, or one that comes later
     } else if (!c.fusesWeightGradients) {
         const std::int64_t bytes = c.vocab * c.hidden * c.element;
@@ -163,8 +163,8 @@ void MegatronTapes::writeHead(Piece& piece, std::int64_t sequence, bool hasOwnWe
         ops.placeholder(c.vocab, c.hidden);
     }
     gradient = ops.scatter(gradient, ActivationGradient, tokens);
-    const bool isDelayed = ops.delays();
-    const bool isDeferred = c.deferredWgrads >= 0 && !c.isFrozen && !isDelayed;
+    const bool isDelayed = ops.delays(TrainedParts::Head);
+    const bool isDeferred = c.deferredWgrads >= 0 && c.trains(TrainedParts::Head) && !isDelayed;
     if (isDelayed) {
         // The output layer's gradient is computed with the others.
     } else if (isDeferred) {

@@ -35,17 +35,21 @@ void MegatronTapes::writeVocabularyShare(Piece& piece) const
     const Tape::Slot logitsGradient = w.allocate(LogitsGradient, logits * c.element);
     ops.cublas();
     const Tape::Slot statesGradient = w.allocate(ActivationGradient, ops.streamBytes(c.tokens()));
-    if (!c.isFrozen && !c.fusesWeightGradients) {
+    if (c.trains(TrainedParts::Head) && !c.fusesWeightGradients) {
         w.free(w.allocate(WeightGradient, rows * c.hidden * c.element));
-    } else if (!c.isFrozen) {
+    } else if (c.trains(TrainedParts::Head)) {
         ops.placeholder(rows, c.hidden);
     }
     w.free(logitsGradient, statesGradient);
-    if (!c.isFrozen) {
+    if (c.trains(TrainedParts::Table)) {
         w.free(w.allocate(WeightGradient, rows * c.hidden * c.element)); // the embedding's is never fused
     }
 
-    piece.parameters.assign(c.isTied ? 1 : 2, rows * c.hidden);
+    piece.parameters.clear();
+    addTensor(piece, c, TrainedParts::Table, rows * c.hidden);
+    if (!c.isTied) {
+        addTensor(piece, c, TrainedParts::Head, rows * c.hidden);
+    }
     piece.isFrozen = c.isFrozen;
 }
 
@@ -72,7 +76,9 @@ void MegatronTapes::writeClassifier(Piece& piece) const
     w.free(logits);
     ops.gemm();
     const Tape::Slot gradient = w.allocate(ActivationGradient, ops.streamBytes(rows));
-    if (c.fusesWeightGradients) {
+    if (c.leavesOut(TrainedParts::Head)) {
+        // frozen by its name
+    } else if (c.fusesWeightGradients) {
         ops.placeholder(c.labels, c.hidden);
     } else {
         w.free(w.allocate(WeightGradient, c.labels * c.hidden * c.element));
@@ -83,11 +89,11 @@ void MegatronTapes::writeClassifier(Piece& piece) const
     w.freeAll(norm.statistics);
 
     piece.parameters.clear();
-    addNorm(piece, c, c.hidden);
+    addNorm(piece, c, c.hidden, TrainedParts::FinalNorm);
     if (c.isFrozen) {
         piece.frozenParameters.swap(piece.parameters);
     }
-    piece.parameters.push_back(c.labels * c.hidden);
+    addTensor(piece, c, TrainedParts::Head, c.labels * c.hidden);
 }
 
 void MegatronTapes::writeFinalNorm(Piece& piece) const
@@ -101,7 +107,7 @@ void MegatronTapes::writeFinalNorm(Piece& piece) const
     ops.writer.free(Tape::input, norm.output);
     ops.writer.freeAll(norm.statistics);
     piece.parameters.clear();
-    addNorm(piece, c, c.hidden);
+    addNorm(piece, c, c.hidden, TrainedParts::FinalNorm);
 }
 
 } // namespace headroom

@@ -45,12 +45,6 @@ constexpr ModuleNames nemotronH{.blocks = "backbone.layers.",
                                 .stateSpace = "mixer.",
                                 .firstNorm = "norm"};
 
-/// Whole numbers of elements, in double: sums of any plan's stay finite.
-double product(std::int64_t a, std::int64_t b)
-{
-    return static_cast<double>(a) * static_cast<double>(b);
-}
-
 std::vector<NamedParameter> attentionParameters(const Architecture& model, const ModuleNames& names)
 {
     using enum TrainedParts::Part;
@@ -58,27 +52,27 @@ std::vector<NamedParameter> attentionParameters(const Architecture& model, const
         const std::int64_t queries = model.heads * (model.nopeDim + model.ropeDim);
         std::vector<NamedParameter> result;
         if (model.qLoraRank > 0) {
-            result = {{"self_attn.q_a_proj", QueryLatent, product(model.hidden, model.qLoraRank)},
+            result = {{"self_attn.q_a_proj", QueryLatent, elementsOf(model.hidden, model.qLoraRank)},
                       {"self_attn.q_a_layernorm", QueryNorm, static_cast<double>(model.qLoraRank)},
-                      {"self_attn.q_b_proj", Query, product(model.qLoraRank, queries)}};
+                      {"self_attn.q_b_proj", Query, elementsOf(model.qLoraRank, queries)}};
         } else {
-            result = {{std::string(names.query), Query, product(model.hidden, queries)}};
+            result = {{std::string(names.query), Query, elementsOf(model.hidden, queries)}};
         }
         result.push_back(
-            {"self_attn.kv_a_proj_with_mqa", Key, product(model.hidden, model.kvLoraRank + model.ropeDim)});
+            {"self_attn.kv_a_proj_with_mqa", Key, elementsOf(model.hidden, model.kvLoraRank + model.ropeDim)});
         result.push_back({"self_attn.kv_a_layernorm", KeyNorm, static_cast<double>(model.kvLoraRank)});
-        result.push_back(
-            {"self_attn.kv_b_proj", Value, product(model.kvLoraRank, model.heads * (model.nopeDim + model.valueDim))});
-        result.push_back({std::string(names.output), Output, product(model.heads * model.valueDim, model.hidden)});
+        result.push_back({"self_attn.kv_b_proj", Value,
+                          elementsOf(model.kvLoraRank, model.heads * (model.nopeDim + model.valueDim))});
+        result.push_back({std::string(names.output), Output, elementsOf(model.heads * model.valueDim, model.hidden)});
         return result;
     }
     const std::int64_t queries = model.heads * model.headDim;
     const std::int64_t keys = model.groups * model.headDim;
     std::vector<NamedParameter> result{
-        {std::string(names.query), Query, product(model.hidden, queries * (model.attnGate ? 2 : 1))},
-        {std::string(names.key), Key, product(model.hidden, keys)},
-        {std::string(names.value), Value, product(model.hidden, keys)},
-        {std::string(names.output), Output, product(queries, model.hidden)}};
+        {std::string(names.query), Query, elementsOf(model.hidden, queries * (model.attnGate ? 2 : 1))},
+        {std::string(names.key), Key, elementsOf(model.hidden, keys)},
+        {std::string(names.value), Value, elementsOf(model.hidden, keys)},
+        {std::string(names.output), Output, elementsOf(queries, model.hidden)}};
     if (model.qkNorm) {
         result.push_back({"self_attn.q_norm", QueryNorm, static_cast<double>(model.headDim)});
         result.push_back({"self_attn.k_norm", KeyNorm, static_cast<double>(model.headDim)});
@@ -96,20 +90,20 @@ std::vector<NamedParameter> mixerParameters(const Architecture& model, const Mod
     const std::int64_t values = mixer.values(), convolved = isFirst ? values : mixer.convolved(kind);
     std::vector<NamedParameter> result{
         {in + (kind == Mixer::DeltaNet ? "in_proj_qkvz" : "in_proj"), MixerIn,
-         product(model.hidden, isFirst ? 2 * values : mixer.projected(kind))},
-        {in + "conv1d", MixerConv, product(convolved, mixer.conv + (mixer.hasConvBias ? 1 : 0))},
+         elementsOf(model.hidden, isFirst ? 2 * values : mixer.projected(kind))},
+        {in + "conv1d", MixerConv, elementsOf(convolved, mixer.conv + (mixer.hasConvBias ? 1 : 0))},
     };
     if (isFirst) {
-        result.push_back({in + "x_proj", MixerSteps, product(values, mixer.timeRank + 2 * mixer.state)});
-        result.push_back({in + "dt_proj", MixerSteps, product(values, mixer.timeRank + 1)});
-        result.push_back({in + "A_log", MixerScan, product(values, mixer.state + 1)});
+        result.push_back({in + "x_proj", MixerSteps, elementsOf(values, mixer.timeRank + 2 * mixer.state)});
+        result.push_back({in + "dt_proj", MixerSteps, elementsOf(values, mixer.timeRank + 1)});
+        result.push_back({in + "A_log", MixerScan, elementsOf(values, mixer.state + 1)});
         result.push_back({in + "dt_layernorm", MixerNorm, static_cast<double>(mixer.timeRank + 2 * mixer.state)});
     } else {
         const bool isStateSpace = kind == Mixer::Mamba2;
-        result.push_back({in + "A_log", MixerScan, product(isStateSpace ? 3 : 2, mixer.heads)});
+        result.push_back({in + "A_log", MixerScan, elementsOf(isStateSpace ? 3 : 2, mixer.heads)});
         result.push_back({in + "norm", MixerNorm, static_cast<double>(isStateSpace ? values : mixer.headDim)});
     }
-    result.push_back({in + "out_proj", MixerOut, product(values, model.hidden)});
+    result.push_back({in + "out_proj", MixerOut, elementsOf(values, model.hidden)});
     return result;
 }
 
@@ -117,15 +111,15 @@ std::vector<NamedParameter> mixerParameters(const Architecture& model, const Mod
 void addExperts(const Architecture& model, const ModuleNames& names, std::vector<NamedParameter>& result)
 {
     using enum TrainedParts::Part;
-    result.push_back({std::string(names.router), Router, product(model.hidden, model.experts)});
-    const double expert = product(model.hidden, model.expertFfn) * static_cast<double>(model.experts);
+    result.push_back({std::string(names.router), Router, elementsOf(model.hidden, model.experts)});
+    const double expert = elementsOf(model.hidden, model.expertFfn) * static_cast<double>(model.experts);
     if (model.gate > 1) {
         result.push_back({std::string(names.expertGate), ExpertGate, expert});
     }
     result.push_back({std::string(names.expertUp), ExpertUp, expert});
     result.push_back({std::string(names.expertDown), ExpertDown, expert});
     if (model.sharedFfn > 0) {
-        const double shared = product(model.hidden, model.sharedFfn);
+        const double shared = elementsOf(model.hidden, model.sharedFfn);
         const std::string name(names.shared);
         if (model.gate > 1) {
             result.push_back({name + ".gate_proj", SharedGate, shared});
@@ -138,9 +132,8 @@ void addExperts(const Architecture& model, const ModuleNames& names, std::vector
     }
 }
 
-} // namespace
-
-ModuleNames namesFor(std::string_view expressions)
+/// Versions of a model differ in what stands in front; the names that the expressions themselves use decide.
+ModuleNames namesIn(std::string_view expressions)
 {
     const auto mentions = [expressions](std::string_view word) { return expressions.find(word) != word.npos; };
     if (mentions("transformer.h") || mentions(R"(transformer\.h)")) {
@@ -188,8 +181,19 @@ ModuleNames namesFor(std::string_view expressions)
     return names;
 }
 
+} // namespace
+
+ModuleNames namesFor(const TrainingPlan& plan)
+{
+    const ModuleNames own = megatronNames(plan);
+    return own.isMegatronCore ? own : namesIn(plan.frozen.patterns.value + " " + plan.frozen.trained.value);
+}
+
 std::vector<NamedParameter> blockParameters(const Architecture& model, const ModuleNames& names, LayerKind kind)
 {
+    if (names.isMegatronCore) {
+        return megatronBlockParameters(model, names, kind.feedForward == FeedForward::Experts);
+    }
     using enum TrainedParts::Part;
     std::vector<NamedParameter> result;
     if (kind.mixer != Mixer::None) {
@@ -199,7 +203,7 @@ std::vector<NamedParameter> blockParameters(const Architecture& model, const Mod
     if (kind.feedForward == FeedForward::Experts) {
         addExperts(model, names, result);
     } else if (kind.feedForward == FeedForward::Mlp) {
-        const double matrix = product(model.hidden, model.ffn);
+        const double matrix = elementsOf(model.hidden, model.ffn);
         if (model.gate > 1) {
             result.push_back({std::string(names.gate), Gate, matrix});
         }

@@ -4,6 +4,7 @@
 
 #include "footprint/recipe/trained_parts.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,21 +25,33 @@ struct ModuleNames
     std::string_view expertGate = ".gate_proj", expertUp = ".up_proj", expertDown = ".down_proj";
     std::string_view firstNorm = "input_layernorm", secondNorm = "post_attention_layernorm";
     std::string_view tower = "visual.blocks.", projector = "visual.merger.mlp.0";
+    bool isMegatronCore = false;
+    bool isFused = false; ///< norms, with the linear layer behind them
+    bool isGrouped = false; ///< experts of one linear layer, whose weights are numbered
 };
 
-/// Versions of a model differ in what stands in front; the names that the expressions themselves use decide.
-[[nodiscard]] ModuleNames namesFor(std::string_view expressions);
+/// Those that the plan's expressions mean: of its framework's modules, or of the checkpoint's that they come from.
+[[nodiscard]] ModuleNames namesFor(const TrainingPlan& plan);
+[[nodiscard]] ModuleNames megatronNames(const TrainingPlan& plan);
 
 /// A parameter of a block, biases left to the weight beside them.
 struct NamedParameter
 {
     std::string name; ///< behind the block's own
-    TrainedParts::Part part{};
+    std::uint32_t parts = 0; ///< several: they are one weight
     double elements = 0;
 };
 
 /// In the order in which the model has them.
 [[nodiscard]] std::vector<NamedParameter> blockParameters(const Architecture& model, const ModuleNames& names,
                                                           LayerKind kind);
+[[nodiscard]] std::vector<NamedParameter> megatronBlockParameters(const Architecture& model, const ModuleNames& names,
+                                                                  bool hasExperts);
+
+/// Whole numbers of elements, in double: sums of any plan's stay finite.
+[[nodiscard]] inline double elementsOf(std::int64_t a, std::int64_t b)
+{
+    return static_cast<double>(a) * static_cast<double>(b);
+}
 
 } // namespace headroom

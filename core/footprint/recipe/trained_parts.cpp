@@ -4,9 +4,12 @@
 #include "footprint/recipe/block_parameters.h"
 #include "footprint/recipe/parameters.h"
 #include "plan/name_pattern.h"
+#include "plan/pipeline_layout.h"
+#include "plan/pipeline_split.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,10 +27,26 @@ bool isStated(const Name& expression)
     return expression.isKnown() && !expression.value.empty();
 }
 
-/// Whole numbers of elements, in double: sums of any plan's stay finite.
-double product(std::int64_t a, std::int64_t b)
+/// Layers that come first in a model chunk, which numbers its own from zero (transformer_block.py, _build_layers).
+std::vector<std::int64_t> chunkStarts(const TrainingPlan& plan)
 {
-    return static_cast<double>(a) * static_cast<double>(b);
+    std::vector<std::int64_t> starts{0};
+    const std::vector<std::int64_t> stages = layersPerStage(plan);
+    const std::int64_t chunks = chunksPerStage(plan);
+    std::optional<PipelineLayout> layout;
+    if (plan.parallel.layout.isKnown() && !stages.empty()) {
+        if (auto parsed = PipelineLayout::parse(plan.parallel.layout.value, static_cast<std::int64_t>(stages.size()))) {
+            layout = std::move(*parsed);
+        }
+    }
+    std::int64_t next = 0;
+    for (std::int64_t chunk = 0; chunk < std::min<std::int64_t>(chunks, mostLayers); ++chunk) {
+        for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+            starts.push_back(next);
+            next += layout ? layout->cell(static_cast<std::int64_t>(stage), chunk).layers : stages[stage] / chunks;
+        }
+    }
+    return starts;
 }
 
 class PartFinder
@@ -37,7 +56,8 @@ public:
         : m_frozen(plan.frozen)
         , m_model(architectureOf(plan))
         , m_tower(visionTowerOf(plan))
-        , m_names(namesFor(m_frozen.patterns.value + " " + m_frozen.trained.value))
+        , m_names(namesFor(plan))
+        , m_starts(m_names.isMegatronCore ? chunkStarts(plan) : std::vector<std::int64_t>{0})
         , m_isTrainedAlone(!isStated(m_frozen.patterns) && !m_frozen.trainedLayers.isKnown()
                            && !m_frozen.ratio.isKnown())
     {
@@ -66,9 +86,11 @@ public:
                 *pattern = std::move(*compiled);
             }
         }
-        readTower();
+        if (!m_names.isMegatronCore) {
+            readTower();
+        }
         set(TrainedParts::Table,
-            isTrained(std::string(m_names.table) + ".weight", product(m_model.vocab, m_model.hidden)));
+            isTrained(std::string(m_names.table) + ".weight", elementsOf(m_model.vocab, m_model.hidden)));
         m_parts.layers.reserve(static_cast<std::size_t>(m_model.layers));
         for (std::int64_t layer = 0; layer < m_model.layers; ++layer) {
             readLayer(layer);
@@ -77,7 +99,10 @@ public:
             isTrained(std::string(m_names.norm) + ".weight", static_cast<double>(m_model.hidden)));
         set(TrainedParts::Head,
             m_model.tied ? (m_parts.outside & TrainedParts::Table) != 0
-                         : isTrained(std::string(m_names.head) + ".weight", product(m_model.vocab, m_model.hidden)));
+                         : isTrained(std::string(m_names.head) + ".weight", elementsOf(m_model.vocab, m_model.hidden)));
+        if (m_names.isMegatronCore) {
+            readTower(); // behind the language model
+        }
         if (m_problem) {
             return failure(*m_problem);
         }
@@ -111,15 +136,12 @@ private:
 
     void readLayer(std::int64_t layer)
     {
-        const std::string block = std::string(m_names.blocks) + std::to_string(layer) + ".";
+        const std::int64_t start = *std::prev(std::upper_bound(m_starts.begin(), m_starts.end(), layer));
+        const std::string block = std::string(m_names.blocks) + std::to_string(layer - start) + ".";
         std::uint32_t trained = 0;
         for (const NamedParameter& parameter : blockParameters(m_model, m_names, m_model.kindOf(layer))) {
             const bool isExpert = parameter.name.starts_with('.');
-            const auto nameOf = [&](std::int64_t expert) {
-                return (isExpert ? std::string(m_names.experts) + std::to_string(expert) : std::string{})
-                           .append(parameter.name)
-                    + ".weight";
-            };
+            const auto nameOf = [&](std::int64_t expert) { return nameOfParameter(parameter.name, expert); };
             const auto finds = [&](const std::string& name, double elements) {
                 return isTrained(block + name, elements, isInLayers(layer, name));
             };
@@ -129,9 +151,24 @@ private:
                                              "some experts of a layer would be frozen and others not: no tape has "
                                              "that, freeze all of them or none")};
             }
-            trained |= isTrained ? parameter.part : 0U;
+            trained |= isTrained ? parameter.parts : 0U;
         }
         m_parts.layers.push_back(trained);
+    }
+
+    /// Behind the layer's; `expert`: the number of one, where it is one's.
+    [[nodiscard]] std::string nameOfParameter(std::string_view name, std::int64_t expert) const
+    {
+        const std::string own(name);
+        if (!name.starts_with('.')) {
+            return name.ends_with("weight") ? own : own + ".weight";
+        }
+        const std::string number = std::to_string(expert);
+        if (name.ends_with("weight")) { // numbered behind (Transformer Engine, module/grouped_linear.py)
+            return std::string(m_names.experts) + own.substr(1) + number;
+        }
+        return std::string(m_names.experts) + (m_names.isMegatronCore ? "local_experts." : "") + number + own
+            + ".weight";
     }
 
     /// Whether a module of a layer is among those that frozen.trained_layers leaves to train.
@@ -174,6 +211,7 @@ private:
     const Architecture m_model;
     const VisionTower m_tower;
     const ModuleNames m_names;
+    const std::vector<std::int64_t> m_starts;
     const bool m_isTrainedAlone;
     NamePattern m_pattern, m_trainedPattern;
     double m_vision = 0, m_projector = 0, m_limit = 0, m_seen = 0;
@@ -212,7 +250,7 @@ double trainedShare(const TrainedParts& parts, const Architecture& model, std::i
         all += elements;
         trained += isTrained ? elements : 0;
     };
-    const double table = product(model.vocab, model.hidden);
+    const double table = elementsOf(model.vocab, model.hidden);
     if (holdsEmbedding) {
         add(table, (parts.outside & TrainedParts::Table) != 0);
     }
@@ -227,7 +265,7 @@ double trainedShare(const TrainedParts& parts, const Architecture& model, std::i
             known = kinds.insert(known, {kind, blockParameters(model, ModuleNames{}, kind)});
         }
         for (const NamedParameter& parameter : known->second) {
-            add(parameter.elements, (parts.of(layer) & parameter.part) != 0);
+            add(parameter.elements, (parts.of(layer) & parameter.parts) != 0);
         }
     }
     return all > 0 ? trained / all : 1;

@@ -103,9 +103,8 @@ std::int64_t offloadedBytes(const Tape& tape)
 class Offloading
 {
 public:
-    Offloading(std::uint16_t dense, std::uint16_t expert, ModelProgram& program)
-        : m_dense(dense)
-        , m_expert(expert)
+    Offloading(const std::vector<LayerPiece>& layers, ModelProgram& program)
+        : m_layers(layers)
         , m_program(program)
         , m_offload(program.shape.offload)
     {
@@ -113,9 +112,8 @@ public:
 
     void run()
     {
-        chooseStorages(m_offload, m_program.shape.element, false, m_program.pieces[m_dense].tape);
-        if (m_expert != m_dense) {
-            chooseStorages(m_offload, m_program.shape.element, true, m_program.pieces[m_expert].tape);
+        for (const LayerPiece& layer : m_layers) {
+            chooseStorages(m_offload, m_program.shape.element, layer.hasExperts, m_program.pieces[layer.piece].tape);
         }
         std::int64_t largest = 0;
         for (StageProgram& stage : m_program.stages) {
@@ -137,7 +135,9 @@ public:
 private:
     [[nodiscard]] bool isLayer(const PieceRun& run) const
     {
-        return (run.piece == m_dense || run.piece == m_expert) && run.checkpointGroup == 0;
+        return run.checkpointGroup == 0
+            && std::any_of(m_layers.begin(), m_layers.end(),
+                           [&run](const LayerPiece& layer) { return layer.piece == run.piece; });
     }
 
     /// The last layer of a stage stays, since its backward comes next (Megatron fine_grained_activation_offload.py,
@@ -174,8 +174,8 @@ private:
     /// core/pipeline_parallel/offload.py). They stay.
     void addBuffers(std::int64_t bytes)
     {
-        for (const std::uint16_t piece : {m_dense, m_expert}) {
-            Tape& tape = m_program.pieces[piece].tape;
+        for (const LayerPiece& layer : m_layers) {
+            Tape& tape = m_program.pieces[layer.piece].tape;
             for (std::uint64_t buffer = 2; buffer-- > 0;) {
                 const Tape::Event event{bytes, Tape::Op::Ensure, OffloadBuffer,
                                         m_program.persistents.find(firstBufferKey + buffer, OffloadBuffer, bytes)};
@@ -185,7 +185,7 @@ private:
         }
     }
 
-    const std::uint16_t m_dense, m_expert; ///< the same where no layer has experts
+    const std::vector<LayerPiece>& m_layers;
     ModelProgram& m_program;
     const OffloadShape& m_offload;
 };
@@ -210,9 +210,9 @@ std::int64_t piecesAway(const PieceRun& run, std::int64_t piece)
     return away;
 }
 
-void offloadActivations(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program)
+void offloadActivations(const std::vector<LayerPiece>& layers, ModelProgram& program)
 {
-    Offloading(layerPiece, expertLayerPiece, program).run();
+    Offloading(layers, program).run();
 }
 
 } // namespace headroom

@@ -5,6 +5,7 @@
 #include "footprint/tape/program.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace headroom {
 
@@ -15,8 +16,13 @@ namespace headroom {
 /// How many pieces of the run have their storages in the host's memory while `piece` runs, in either direction.
 [[nodiscard]] std::int64_t piecesAway(const PieceRun& run, std::int64_t piece);
 
+struct LayerPiece
+{
+    std::uint16_t piece = 0;
+    bool hasExperts = false;
+};
+
 /// Chooses the storages of the tapes, the layers of the runs and the buffers they come back to, as the shape says.
-/// `expertLayerPiece`: the same where no layer has experts.
-void offloadActivations(std::uint16_t layerPiece, std::uint16_t expertLayerPiece, ModelProgram& program);
+void offloadActivations(const std::vector<LayerPiece>& layers, ModelProgram& program);
 
 } // namespace headroom

@@ -27,6 +27,7 @@ std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const St
             }
             if (areFrozen) {
                 all.insert(all.end(), piece.frozenParameters.begin(), piece.frozenParameters.end());
+                all.insert(all.end(), piece.frozenExpertParameters.begin(), piece.frozenExpertParameters.end());
             }
         }
     });

@@ -35,6 +35,8 @@ void forgetRarities(ModelProgram& program)
     for (Piece& piece : program.pieces) {
         piece.expertParameters.clear();
         piece.frozenParameters.clear();
+        piece.frozenExpertParameters.clear();
+        piece.frozenMatrices.clear();
         piece.matrices.clear();
         piece.expertMatrices.clear();
         piece.graphs = 0;
@@ -87,7 +89,8 @@ std::int64_t parameterCount(const ModelProgram& program, const StageProgram& sta
     for (const Chunk& chunk : stage.chunks) {
         for (const PieceRun& run : chunk.runs) {
             const Piece& piece = program.pieces[run.piece];
-            for (const auto* tensors : {&piece.parameters, &piece.expertParameters, &piece.frozenParameters}) {
+            for (const auto* tensors :
+                 {&piece.parameters, &piece.expertParameters, &piece.frozenParameters, &piece.frozenExpertParameters}) {
                 count += run.count * std::accumulate(tensors->begin(), tensors->end(), std::int64_t{0});
             }
         }

@@ -16,13 +16,14 @@ struct Piece
     std::vector<std::int64_t> parameters; ///< elements of each tensor on this rank, in the order of construction
     std::vector<std::int64_t> expertParameters; ///< after them: those that other replicas share than the rest
     std::vector<std::int64_t> frozenParameters; ///< beside them: not trained though the piece is
+    std::vector<std::int64_t> frozenExpertParameters;
     /// Those of them that are matrices, which Muon orthogonalises: no embedding, no output layer.
     struct Matrix
     {
         std::size_t tensor = 0; ///< its place in parameters or expertParameters
         std::int64_t rows = 0, columns = 0;
     };
-    std::vector<Matrix> matrices, expertMatrices;
+    std::vector<Matrix> matrices, expertMatrices, frozenMatrices;
     std::int64_t graphs = 0; ///< how many of the layers in it are recorded as CUDA graphs
     bool graphsReadMask = false;
     bool isFrozen = false;

@@ -8,6 +8,7 @@
 #include "footprint/tape/shape.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
+#include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "plan/pipeline_split.h"
 #include "plan/vocabulary_split.h"
@@ -55,6 +56,20 @@ bool describesAdapters(const TrainingPlan& plan)
         && plan.lora.adapterSlots.valueOr(1) < 2 && !plan.shard.offloadActivations.value;
 }
 
+/// ms-swift's megatron/utils/utils.py, prepare_mcore_model. Megatron-Kwai's fork trains all it has.
+bool describesFrozenParts(const TrainingPlan& plan)
+{
+    const ModelPlan& model = plan.model;
+    return profileOf(plan) != "megatron-kwai" && model.family.value != "bert" && model.family.value != "t5"
+        && !model.decoderLayers.isKnown() && model.mtpLayers.value == 0 && !isHybrid(plan) && !plan.shard.fsdp.value;
+}
+
+bool trainsNothing(const TrainingPlan& plan)
+{
+    const Trainable trainable = trainableOf(plan);
+    return !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
+}
+
 /// bitsandbytes' optimizers: "adamw_8bit", "paged_adamw_8bit", "AdamW8bit".
 bool hasEightBitName(const OptimizerPlan& optimizer)
 {
@@ -90,10 +105,19 @@ Result<void> checkPossible(const TrainingPlan& plan)
                  HEADROOM_TR("core",
                              "Megatron has neither Adafactor nor 8-bit optimizers: set optimizer.name to adam, sgd or "
                              "muon")},
-             std::pair{freezesParts(plan),
+             std::pair{freezesParts(plan) && !describesFrozenParts(plan),
                        HEADROOM_TR("core",
-                                   "Megatron's tapes freeze whole parts (frozen.llm, frozen.vision, "
-                                   "frozen.projector), none by name, layer or share")},
+                                   "parts frozen by name, layer or share are described on Megatron's decoders that "
+                                   "have attention in every layer, predict one token and are not sharded by FSDP: "
+                                   "set frozen.llm, or shard.fsdp to false")},
+             std::pair{plan.frozen.ratio.value > 0 && plan.frozen.ratio.value < 1 && plan.parallel.pp.value > 1,
+                       HEADROOM_TR("core",
+                                   "ms-swift freezes a share of the parameters on one pipeline stage alone: set "
+                                   "parallel.pp to 1, or name layers in frozen.patterns")},
+             std::pair{freezesParts(plan) && trainsNothing(plan),
+                       HEADROOM_TR("core",
+                                   "nothing is left to train: see frozen.patterns, frozen.trained, "
+                                   "frozen.trained_layers and frozen.ratio")},
              std::pair{plan.lora.rank.value > 0 && !describesAdapters(plan),
                        HEADROOM_TR("core",
                                    "LoRA under Megatron is described for Transformer Engine's layers "
@@ -136,7 +160,6 @@ Result<void> checkDescribed(const TrainingPlan& plan)
     const bool hasOtherVision = tower.isPresent()
         && (projector == Projector::Kind::None || projector == Projector::Kind::Resampler
             || projector == Projector::Kind::Perceiver);
-    const bool trainsNothing = !trainable.language && !trainable.adapters && !trainable.vision && !trainable.projector;
     const Schedule schedule = plan.parallel.schedule.value;
     const OptimizerKind optimizer = optimizerOf(plan);
     const bool isTwoHalves = model.decoderLayers.isKnown() || model.family.value == "t5";
@@ -161,7 +184,7 @@ Result<void> checkDescribed(const TrainingPlan& plan)
                                    "an encoder on every stage is not described under schedules that hold the layers "
                                    "twice: set parallel.schedule to another, or leave parallel.encoder_placement out")},
              std::pair{
-                 trainsNothing,
+                 trainsNothing(plan),
                  HEADROOM_TR("core", "nothing is left to train: see frozen.llm, frozen.vision and frozen.projector")},
              std::pair{!trainable.language && !trainable.adapters && !tower.isPresent(),
                        HEADROOM_TR("core",

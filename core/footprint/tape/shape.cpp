@@ -294,6 +294,35 @@ bool isComputable(const TrainingPlan& plan, const VisionTower& tower, const Proj
         < 4e18;
 }
 
+/// Query, key and value are rows of one weight, as are gate and up projection (transformer/attention.py and mlp.py).
+bool partsAWeight(const RankShape& shape, std::uint32_t trained)
+{
+    using enum TrainedParts::Part;
+    const bool isPacked = !shape.latentAttention.isPresent(), isGated = shape.gates == 2;
+    const auto divides
+        = [trained](std::uint32_t weight) { return (trained & weight) != 0 && (trained & weight) != weight; };
+    return (isPacked && divides(Query | Key | Value))
+        || (isGated && (divides(Gate | Up) || divides(ExpertGate | ExpertUp) || divides(SharedGate | SharedUp)));
+}
+
+Result<void> readTrainedParts(const TrainingPlan& plan, RankShape& shape)
+{
+    auto parts = trainedPartsOf(plan);
+    if (!parts) {
+        return tl::unexpected(std::move(parts.error()));
+    }
+    shape.parts = std::move(*parts);
+    shape.trained = shape.parts.outside;
+    const auto divides = [&shape](std::uint32_t trained) { return partsAWeight(shape, trained); };
+    if (std::any_of(shape.parts.layers.begin(), shape.parts.layers.end(), divides)) {
+        return failure(Text{HEADROOM_TR("core",
+                                        "Megatron packs query, key and value in one weight, and gate and up projection "
+                                        "in another: freeze all of a weight or nothing of it (see frozen.patterns, "
+                                        "frozen.trained and frozen.trained_modules)")});
+    }
+    return {};
+}
+
 } // namespace
 
 void RankShape::requireKernel()
@@ -349,6 +378,11 @@ Result<void> readRankShape(const TrainingPlan& plan, RankShape& shape)
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
     if (auto special = readSpecialLayers(plan, shape); !special) {
         return special;
+    }
+    if (freezesParts(plan) && shape.adapters.rank == 0) { // beside adapters all is frozen
+        if (auto frozen = readTrainedParts(plan, shape); !frozen) {
+            return frozen;
+        }
     }
     return readHybrid(plan, shape);
 }

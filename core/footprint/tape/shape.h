@@ -2,6 +2,7 @@
 #pragma once
 
 #include "footprint/recipe/parameters.h"
+#include "footprint/recipe/trained_parts.h"
 #include "footprint/tape/shape_graphs.h"
 #include "footprint/tape/shape_hybrid.h"
 #include "footprint/tape/shape_moe.h"
@@ -88,6 +89,8 @@ struct RankShape
     double checkpointedShare = -1; ///< of a chunk's layers, in place of a number; below 0: none is given
     bool copiesForNorm = false; ///< weights without a master weight, to fp32, when the norm is logged
     bool isFrozen = false; ///< the weights of the layers written from this shape are not trained
+    TrainedParts parts; ///< where some are frozen by name, layer or share
+    std::uint32_t trained = TrainedParts::all; ///< of the layer at hand, or of what is around the layers
     bool recomputesAttention = false, recomputesMlp = false, recomputesNorms = false;
     bool recomputesActivation = false; ///< of a dense MLP
     /// Megatron-Kwai: q, k and v stay packed beside the rotated copies; norms are not part of the product behind them,
@@ -106,6 +109,9 @@ struct RankShape
     {
         return adapters.rank > 0 && (adapters.targets & targets) != 0;
     }
+    /// Whether any of the parts, which are one weight, is trained.
+    [[nodiscard]] bool trains(std::uint32_t one) const { return !isFrozen && !leavesOut(one); }
+    [[nodiscard]] bool leavesOut(std::uint32_t one) const { return (trained & one) == 0; }
     /// Tokens of a micro-batch on this rank, before sequence parallelism.
     [[nodiscard]] std::int64_t tokens() const { return microBatch * sequence; }
     [[nodiscard]] std::int64_t localTokens() const { return tokens() / sequenceShards; }

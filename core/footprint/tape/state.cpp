@@ -101,7 +101,7 @@ void addFrozen(const ModelProgram& program, const StageProgram& stage, StageStat
         const bool hasReference = program.shape.hasReference;
         const std::int64_t own
             = piece.isFrozen || hasReference ? sum(piece.parameters) + sum(piece.expertParameters) : 0;
-        const std::int64_t frozen = sum(piece.frozenParameters);
+        const std::int64_t frozen = sum(piece.frozenParameters) + sum(piece.frozenExpertParameters);
         bytes.parameters += (piece.isFrozen ? own : 0) + frozen;
         bytes.reference += hasReference ? own + frozen : 0;
     });
@@ -255,9 +255,10 @@ std::vector<std::int64_t> frozenStorages(const ModelProgram& program, const Stag
     }
     std::int64_t experts = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        experts += piece.isFrozen
-            ? count * std::accumulate(piece.expertParameters.begin(), piece.expertParameters.end(), std::int64_t{0})
-            : 0;
+        const auto sum = [count](const std::vector<std::int64_t>& tensors) {
+            return count * std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+        };
+        experts += sum(piece.frozenExpertParameters) + (piece.isFrozen ? sum(piece.expertParameters) : 0);
     });
     experts *= shape.element;
     const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
@@ -351,7 +352,7 @@ std::vector<std::int64_t> fp8WeightCopies(const ModelProgram& program, const Sta
     }
     const std::int64_t perElement = shape.capability < 10 || shape.scalesFp8ByBlock ? 2 : 1;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        for (const auto* matrices : {&piece.matrices, &piece.expertMatrices}) {
+        for (const auto* matrices : {&piece.matrices, &piece.expertMatrices, &piece.frozenMatrices}) {
             for (const Piece::Matrix& matrix : *matrices) {
                 const std::int64_t elements = matrix.rows * matrix.columns;
                 const std::int64_t scales = shape.scalesFp8ByBlock ? perElement * 4 * elements / (128 * 128) : 0;

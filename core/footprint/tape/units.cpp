@@ -27,7 +27,7 @@ std::int64_t ownElements(const Piece& piece)
 
 std::int64_t elementsOf(const Piece& piece)
 {
-    return ownElements(piece) + sumOf(piece.frozenParameters);
+    return ownElements(piece) + sumOf(piece.frozenParameters) + sumOf(piece.frozenExpertParameters);
 }
 
 /// The storage is there from the first event on, until the step.

@@ -124,6 +124,7 @@ RankShape visionShape(const RankShape& language, const VisionTower& tower, const
     shape.sequenceShards = 1;
     shape.recomputesAttention = shape.recomputesMlp = shape.recomputesNorms = false;
     shape.isFrozen = !share.isTrained;
+    shape.trained = TrainedParts::all;
     shape.adapters = {};
     shape.hybrid = {};
     return shape;

@@ -7,6 +7,7 @@
 #include "footprint/estimate.h"
 #include "footprint/instant/estimator.h"
 #include "footprint/plans.h"
+#include "footprint/tape/state.h"
 #include "footprint/torch_plans.h"
 
 #include <QElapsedTimer>
@@ -77,6 +78,10 @@ private slots:
     void keeps_data();
     void keeps();
     void storesStateOfTheTrained();
+    void storesStateOfMegatronsTrained_data();
+    void storesStateOfMegatronsTrained();
+    void keepsInputsOfMegatronsTrained_data();
+    void keepsInputsOfMegatronsTrained();
     void frozenWeightsHaveATypeOfTheirOwn();
     void textbookCountsTheSameState_data();
     void textbookCountsTheSameState();
@@ -241,6 +246,82 @@ void TestTrainedParts::storesStateOfTheTrained()
     QCOMPARE(bytesOf(resident, TensorKind::Parameters), 6738415616 * 2 / 8);
 }
 
+void TestTrainedParts::storesStateOfMegatronsTrained_data()
+{
+    QTest::addColumn<QByteArray>("profile");
+    QTest::addColumn<QByteArray>("key");
+    QTest::addColumn<QByteArray>("value");
+    QTest::addColumn<qint64>("trained"); // elements
+    constexpr qint64 h = 4096, f = 11008, v = 32000, mlps = 3 * h * f, attentions = 4 * h * h;
+    const auto row = [](const char* name, const char* profile, const char* key, const char* value, qint64 trained) {
+        QTest::newRow(name) << QByteArray(profile) << QByteArray(key) << QByteArray(value) << trained;
+    };
+    // Transformer Engine has the norm's weight in the linear layer behind it, as mlp.linear_fc1.layer_norm_weight.
+    row("MLPs, norms with them", "megatron-te", "frozen.trained", R"(mlp\.)", 32 * (mlps + h));
+    row("MLPs", "megatron-local", "frozen.trained", R"(mlp\.)", 32 * mlps);
+    row("all but MLPs", "megatron-local", "frozen.patterns", R"(mlp\.)", 32 * (attentions + 2 * h) + h + 2 * v * h);
+    row("last matrices", "megatron-te", "frozen.trained", "linear_fc2", 32 * h * f);
+    row("names of the checkpoint", "megatron-te", "frozen.trained", R"(self_attn\.)", 32 * attentions);
+    row("two layers", "megatron-te", "frozen.trained_layers", "2", 2 * (attentions + mlps + 2 * h));
+    row("output layer", "megatron-te", "frozen.trained", "output_layer", v * h);
+}
+
+/// Weights of 2 bytes, of all; gradients, master weights and two moments of 4 each, of the trained. Segments that grow
+/// have no rest.
+void TestTrainedParts::storesStateOfMegatronsTrained()
+{
+    QFETCH(QByteArray, profile);
+    QFETCH(QByteArray, key);
+    QFETCH(QByteArray, value);
+    QFETCH(qint64, trained);
+    const TrainingPlan plan = planOf({{"precision.recipe", "megatron-bf16"},
+                                      {"implementation.expandable_segments", "true"},
+                                      {key.toStdString(), value.toStdString()}},
+                                     planOf(llama2, profile.constData()));
+    const ModelProgram program = programOf(plan);
+    constexpr std::int64_t all = 6'738'415'616;
+    const StageState state = stageState(program, program.stages.front());
+    QCOMPARE(parameterCount(program, program.stages.front()), all);
+    QCOMPARE(state.parameters, 2 * all);
+    QCOMPARE(state.gradients, 4 * trained);
+    QCOMPARE(state.master, 4 * trained);
+    QCOMPARE(state.moments, 2 * 4 * trained);
+
+    const ModelProgram staged = programOf(planOf({{"parallel.pp", "4"}, {"batch.accum", "4"}}, plan));
+    std::int64_t parameters = 0, gradients = 0;
+    for (const StageProgram& stage : staged.stages) {
+        parameters += parameterCount(staged, stage);
+        gradients += stageState(staged, stage).gradients;
+    }
+    QCOMPARE(parameters, all);
+    QCOMPARE(gradients, 4 * trained);
+}
+
+void TestTrainedParts::keepsInputsOfMegatronsTrained_data()
+{
+    QTest::addColumn<QByteArray>("frozen");
+    QTest::addColumn<double>("less"); // bytes a token of a layer
+    constexpr double h = 4096, f = 11008;
+    QTest::newRow("second matrix: the product of gate and up") << QByteArray("linear_fc2") << 2 * f;
+    QTest::newRow("first matrix: what the norm made") << QByteArray("linear_fc1.weight") << 2 * h;
+    QTest::newRow("projection: what the norm made") << QByteArray("linear_qkv.weight") << 2 * h;
+    QTest::newRow("output: attention's backward reads it too") << QByteArray("linear_proj") << 0.0;
+    QTest::newRow("embedding and head: no layer's") << QByteArray("embedding|output_layer") << 0.0;
+}
+
+void TestTrainedParts::keepsInputsOfMegatronsTrained()
+{
+    QFETCH(QByteArray, frozen);
+    QFETCH(double, less);
+    const auto keptWith = [](const TrainingPlan& plan) {
+        const ModelProgram program = programOf(plan);
+        const PieceRun layers = program.stages.front().chunks.front().runs[1];
+        return layers.count == 32 ? keptPerToken(program, layers.piece) : -1;
+    };
+    const TrainingPlan plan = planOf(llama2, "megatron-te");
+    QCOMPARE(keptWith(plan) - keptWith(planOf({{"frozen.patterns", frozen.toStdString()}}, plan)), less);
+}
+
 /// LLaMA-Factory's: the trained layers in fp32, the others as they were loaded.
 void TestTrainedParts::frozenWeightsHaveATypeOfTheirOwn()
 {
@@ -327,7 +408,20 @@ void TestTrainedParts::refuses_data()
     row("no share", "frozen.ratio=1.5", "must be between 0 and 1");
     row("half of the experts", "moe.experts=8 moe.topk=2 frozen.patterns=experts\\.0\\.", "some experts");
     row("nothing left", "frozen.patterns=.", "nothing is left to train");
-    row("Megatron's layers", "implementation.profile=megatron-te frozen.trained_layers=2", "none by name");
+    row("Megatron's hybrids", "implementation.profile=megatron-te mixer.kind=mamba2 frozen.patterns=mlp",
+        "described on Megatron's decoders");
+    row("Megatron's predictions", "implementation.profile=megatron-te model.mtp_layers=1 frozen.patterns=mlp",
+        "described on Megatron's decoders");
+    row("Megatron-Kwai's layers", "implementation.profile=megatron-kwai frozen.trained_layers=2",
+        "described on Megatron's decoders");
+    row("Megatron's FSDP", "implementation.profile=megatron-te shard.fsdp=true frozen.patterns=mlp",
+        "not sharded by FSDP");
+    row("a share over Megatron's stages", "implementation.profile=megatron-te parallel.pp=2 frozen.ratio=0.5",
+        "one pipeline stage alone");
+    row("half of Megatron's packed weight", "implementation.profile=megatron-te frozen.patterns=q_proj",
+        "packs query, key and value");
+    row("nothing left of Megatron's", "implementation.profile=megatron-te frozen.patterns=.",
+        "nothing is left to train");
 }
 
 void TestTrainedParts::refuses()
