@@ -262,7 +262,8 @@ RankShape walkedShape(const TrainingPlan& plan, const TorchShape& shape)
     rank.encoderStages = shape.encoderStages;
     rank.encoderCopies = shape.encoderCopies;
     rank.chunks = shape.chunks;
-    rank.schedule = plan.parallel.schedule.value;
+    const Schedule schedule = plan.parallel.schedule.value;
+    rank.schedule = shape.splitsBackward || !splitsBackward(schedule) ? schedule : Schedule::OneForwardOneBackward;
     rank.holdsGraphs = shape.splitsBackward;
     rank.chunkGroup = std::clamp<std::int64_t>(plan.parallel.vppGroup.valueOr(shape.stages), 1, rank.microBatches);
     return rank;

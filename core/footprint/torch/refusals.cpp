@@ -132,6 +132,10 @@ Result<void> checkSpread(const TrainingPlan& plan, const TorchHabits& habits)
                        HEADROOM_TR("core",
                                    "the profile %1 describes 1f1b, gpipe and interleaved pipelines, not this "
                                    "schedule: set parallel.schedule to one of them")},
+             std::pair{isSplit && parallel.layout.isKnown(),
+                       HEADROOM_TR("core",
+                                   "explicit layouts are described where the backward is one pass: leave "
+                                   "parallel.layout out, or set parallel.schedule to 1f1b or interleaved")},
              std::pair{isSplit
                            && (recomputesAny(plan.recompute) || plan.implementation.compile.valueOr(false)
                                || shard.offloadActivations.value),

@@ -61,6 +61,10 @@ void TestTorchProfiles::refuses_data()
     QTest::newRow("recomputed before a split backward")
         << plan << "the profile torchtitan describes this schedule without recomputation";
     plan.recompute.enabled = Flag(false);
+    plan.parallel.layout = Name("Et*10|t*10|t*10|t*2L");
+    QTest::newRow("a layout under a split backward")
+        << plan << "explicit layouts are described where the backward is one pass";
+    plan.parallel.layout = {};
     plan.parallel.schedule = Field<Schedule>(Schedule::GPipe);
     plan.batch.accum = Count(90'000'000);
     QTest::newRow("endless pipeline") << plan
@@ -179,6 +183,11 @@ void TestTorchProfiles::keepsForWeights()
         whole += parameterCount(program, stage);
     }
     QCOMPARE(parameters, whole);
+    // One stage has nothing to fold.
+    plan.parallel.pp = Count(1);
+    plan.parallel.schedule = Field<Schedule>(Schedule::ZbV);
+    QVERIFY(buildProgram(plan, program));
+    QCOMPARE(parameterCount(program, program.stages[0]), whole);
 }
 
 QTEST_APPLESS_MAIN(TestTorchProfiles)
