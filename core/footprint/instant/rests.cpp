@@ -3,6 +3,7 @@
 
 #include "footprint/instant/block_pool.h"
 #include "footprint/schedule/schedule.h"
+#include "footprint/tape/block_size.h"
 
 #include <algorithm>
 #include <array>
@@ -250,18 +251,58 @@ Segments placeActivations(const ModelProgram& program, const StageProgram& stage
     return segments;
 }
 
-bool leavesRests(const Piece& piece, const RankShape& shape)
+/// The sizes of tensors that share segments. Whether they leave rests there is a question of arithmetic: 20 MiB less
+/// some of them comes to at most 1 MiB, or it never does.
+class SharedSizes
+{
+public:
+    void add(std::int64_t bytes)
+    {
+        if (!Segments::isShared(bytes)) {
+            return;
+        }
+        const std::int64_t size = blockSize(bytes);
+        const auto end = m_sizes.begin() + m_count;
+        if (m_count <= most && std::find(m_sizes.begin(), end, size) == end) {
+            m_sizes[static_cast<std::size_t>(m_count++)] = size;
+        }
+    }
+
+    /// Taken for granted of more sizes than it pays to combine.
+    [[nodiscard]] bool leaveRests() const { return m_count > most || leaveRests(0, Segments::segmentFor(1)); }
+
+private:
+    static constexpr std::ptrdiff_t most = 4;
+
+    /// By filling what is left of a segment with those from `first` on.
+    [[nodiscard]] bool leaveRests(std::ptrdiff_t first, std::int64_t left) const
+    {
+        for (std::ptrdiff_t i = first; i < m_count; ++i) {
+            const std::int64_t rest = left - m_sizes[static_cast<std::size_t>(i)];
+            if (rest > 0 && (Segments::isRest(rest) || leaveRests(i, rest))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    std::array<std::int64_t, most + 1> m_sizes{};
+    std::ptrdiff_t m_count = 0;
+};
+
+/// What of a piece stays: its parameters, their masters, what its tape saves.
+void addSizes(const Piece& piece, const RankShape& shape, SharedSizes& sizes)
 {
     for (const Tensors* tensors :
          {&piece.parameters, &piece.expertParameters, &piece.frozenParameters, &piece.frozenExpertParameters}) {
         for (const std::int64_t elements : *tensors) {
-            if (Segments::leavesRests(elements * shape.element) || Segments::leavesRests(elements * shape.master)) {
-                return true;
-            }
+            sizes.add(elements * shape.element);
+            sizes.add(elements * shape.master);
         }
     }
-    return std::any_of(piece.tape.saved.begin(), piece.tape.saved.end(),
-                       [](const Tape::Event& tensor) { return Segments::leavesRests(tensor.bytes); });
+    for (const Tape::Event& tensor : piece.tape.saved) {
+        sizes.add(tensor.bytes);
+    }
 }
 
 } // namespace
@@ -271,23 +312,26 @@ bool leavesRests(const ModelProgram& program)
     if (program.usesExpandableSegments || program.roundupDivisions > 1) {
         return false;
     }
-    return std::any_of(program.pieces.begin(), program.pieces.end(),
-                       [&](const Piece& piece) { return leavesRests(piece, program.shape); });
+    SharedSizes sizes;
+    for (const Piece& piece : program.pieces) {
+        addSizes(piece, program.shape, sizes);
+    }
+    return sizes.leaveRests();
 }
 
 bool sharesSegments(const ModelProgram& program, const StageProgram& stage)
 {
     constexpr std::int64_t mostTensors = 100'000; // an estimate stays below a hundredth of a second
-    bool shares = false;
+    SharedSizes sizes;
     std::int64_t tensors = 0;
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
-        shares = shares || leavesRests(piece, program.shape);
+        addSizes(piece, program.shape, sizes);
         for (const Tensors* some :
              {&piece.parameters, &piece.expertParameters, &piece.frozenParameters, &piece.frozenExpertParameters}) {
             tensors += count * static_cast<std::int64_t>(some->size());
         }
     });
-    return shares && tensors <= mostTensors;
+    return tensors <= mostTensors && sizes.leaveRests();
 }
 
 Segments placeState(const ModelProgram& program, const StageProgram& stage, StageState& state)
@@ -359,6 +403,9 @@ StepRests placeMegatronStep(const ModelProgram& program, const StageProgram& sta
 
 void addActivationRests(std::int64_t rests, ComponentBytes& components)
 {
+    if (rests == 0) {
+        return;
+    }
     constexpr std::array others{Component::InFlight, Component::Logits, Component::WorkingSet, Component::Buffers};
     const auto bytesOf
         = [&](Component component) -> std::int64_t& { return components[static_cast<std::size_t>(component)]; };

@@ -23,11 +23,8 @@ public:
     };
     using Sizes = std::vector<Size>;
 
-    /// Whether tensors of this size share a segment and leave rests in it that depend on the others.
-    [[nodiscard]] static bool leavesRests(std::int64_t bytes)
-    {
-        return bytes > mebibyte && bytes < ownSegment && bytes % (2 * mebibyte) != 0;
-    }
+    /// Whether tensors of this size share a segment with others.
+    [[nodiscard]] static bool isShared(std::int64_t bytes) { return bytes > mebibyte && bytes < ownSegment; }
 
     /// Places tensors that stay, of each size in turn; returns what their blocks hold beyond the sizes rounded to 512
     /// bytes.
