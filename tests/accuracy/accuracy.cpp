@@ -6,6 +6,7 @@
 // folder is not here. With WORD it prints the runs whose name holds it instead, with all that is alive at their peaks.
 #include "accuracy/comparison.h"
 #include "accuracy/pairs.h"
+#include "support/folders.h"
 
 #include <fmt/format.h>
 
@@ -224,7 +225,7 @@ bool checkBars(const Report& report)
 
 int main(int argc, char** argv)
 {
-    const std::filesystem::path folder = argc > 1 ? argv[1] : HEADROOM_SHARED "/measured";
+    const std::filesystem::path folder = argc > 1 ? std::filesystem::path(argv[1]) : sharedPath("measured");
     Report report;
     if (!addMegatronRuns(folder, report)) {
         fmt::print("{} is not here\n", (folder / "megatron_ci.json").string());

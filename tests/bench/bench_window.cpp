@@ -3,6 +3,7 @@
 // to the painted window with a log of that many records open. Prints lines of `name value unit`.
 #include "charts/peaks_chart.h"
 #include "insight/knobs.h"
+#include "support/folders.h"
 #include "window/file_commands.h"
 #include "window/main_window.h"
 #include "window/workbench.h"
@@ -125,7 +126,7 @@ int main(int argc, char* argv[])
     const QStringList arguments = QApplication::arguments();
     const qint64 records = arguments.size() > 1 ? arguments[1].toLongLong() : 1'000'000;
     const QString folder = arguments.size() > 2 ? arguments[2] : QDir::tempPath();
-    const QString samples = QStringLiteral(HEADROOM_SAMPLES);
+    const QString samples = QString::fromStdString(sourcePath("resources/samples").string());
     const QString config = samples + QStringLiteral("/llama3-8b-oom.yaml");
 
     QElapsedTimer timer;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "support/folders.h"
+
 #include <nlohmann/json.hpp>
 
 #include <QDir>
@@ -118,7 +120,9 @@ void TestCliLog::tellsWhatTheLogSays()
 void TestCliLog::fewArgumentsAreNoModel()
 {
     const auto json = nlohmann::json::parse(
-        run({"log", QStringLiteral(HEADROOM_SAMPLES "/llama3-8b-oom.log"), "--json"}).toStdString());
+        run({"log", QString::fromStdString(headroom::sourcePath("resources/samples/llama3-8b-oom.log").string()),
+             "--json"})
+            .toStdString());
     QStringList ids;
     for (const auto& finding : json.at("findings")) {
         ids += QString::fromStdString(finding.at("id").get<std::string>());

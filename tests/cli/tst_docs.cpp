@@ -2,6 +2,7 @@
 //
 // What README, CONTRIBUTING and the man page tell is so: commands give what is printed there, options and files exist.
 #include "cli/cli_fixture.h"
+#include "support/folders.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -12,7 +13,7 @@ using namespace headroom::cli;
 
 namespace {
 
-const QDir source(QStringLiteral(HEADROOM_SOURCE));
+const QDir source(headroom::sourcePath(""));
 
 QString read(const QString& path)
 {

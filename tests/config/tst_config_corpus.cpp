@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_document.h"
 #include "config/scalar_text.h"
+#include "support/folders.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -92,14 +93,14 @@ void TestConfigCorpus::corpusRoundTrip_data()
 {
     QTest::addColumn<QString>("path");
     for (const QString folder : {"corpus/configs", "corpus/models"}) {
-        QDirIterator files(QDir(HEADROOM_SHARED).filePath(folder), QDir::Files);
+        QDirIterator files(QDir(sharedPath(folder.toStdString())).path(), QDir::Files);
         while (files.hasNext()) {
             const QString path = files.next();
             QTest::newRow(qPrintable(files.fileName())) << path;
         }
     }
     // Own samples of the syntaxes that no public file is here for.
-    QDirIterator own(HEADROOM_TEST_DATA "/good/config", {"*.sh", "*.py", "*.toml"}, QDir::Files);
+    QDirIterator own(QDir(testData("good/config")).path(), {"*.sh", "*.py", "*.toml"}, QDir::Files);
     while (own.hasNext()) {
         const QString path = own.next();
         QTest::newRow(qPrintable(own.fileName())) << path;

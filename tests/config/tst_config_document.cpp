@@ -2,6 +2,7 @@
 #include "config/config_document.h"
 #include "config/key_path.h"
 #include "config/scalar_text.h"
+#include "support/folders.h"
 
 #include <QElapsedTimer>
 #include <QTemporaryDir>
@@ -16,7 +17,7 @@ using namespace headroom;
 
 namespace {
 
-const std::filesystem::path brokenFolder = std::filesystem::path(HEADROOM_TEST_DATA) / "broken" / "config";
+const std::filesystem::path brokenFolder = testData("broken/config");
 
 ConfigDocument parsed(const std::string& bytes)
 {

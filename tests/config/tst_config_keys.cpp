@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_fixture.h"
+#include "support/folders.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -173,7 +174,7 @@ bool isAmong(const Keys& keys, const QString& key)
 
 QJsonArray knownFormats()
 {
-    QFile file(HEADROOM_SHARED "/knowledge/configs.json");
+    QFile file(sharedPath("knowledge/configs.json"));
     return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll())["formats"].toArray() : QJsonArray();
 }
 

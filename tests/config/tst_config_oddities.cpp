@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_document.h"
+#include "support/folders.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -401,7 +402,7 @@ void TestConfigOddities::noneIsLeftOut_data()
 void TestConfigOddities::noneIsLeftOut()
 {
     QFETCH(QString, group);
-    QFile file(HEADROOM_SHARED "/knowledge/configs.json");
+    QFile file(sharedPath("knowledge/configs.json"));
     if (!file.open(QIODevice::ReadOnly)) {
         QSKIP("no collection in ../shared/knowledge");
     }

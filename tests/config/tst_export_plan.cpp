@@ -4,6 +4,7 @@
 #include "config/comparable_plan.h"
 #include "config/export_plan.h"
 #include "config/open_plan.h"
+#include "support/folders.h"
 
 #include <QDir>
 #include <QtTest>
@@ -133,7 +134,7 @@ void TestExportPlan::presetsComeBack()
 void TestExportPlan::filesComeBack_data()
 {
     QTest::addColumn<QString>("path");
-    const QDir corpus(QDir(HEADROOM_SHARED).filePath("corpus/configs"));
+    const QDir corpus(sharedPath("corpus/configs"));
     for (const QString& name : corpus.entryList({"*.yaml", "*.yml", "*.json", "*.toml", "*.sh"}, QDir::Files)) {
         QTest::newRow(qPrintable(name)) << corpus.filePath(name);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_fixture.h"
 #include "config/open_plan.h"
+#include "support/folders.h"
 
 #include <QtTest>
 
@@ -360,8 +361,7 @@ void TestFrameworkConfigs::ownTexts()
 
 void TestFrameworkConfigs::ownSamples()
 {
-    const auto opened
-        = openConfig(HEADROOM_TEST_DATA "/good/config/internevo_7b.py", builtinFormats(), builtinCatalog());
+    const auto opened = openConfig(testData("good/config/internevo_7b.py"), builtinFormats(), builtinCatalog());
     QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
     QCOMPARE(opened->format->id, std::string("internevo"));
     compare(opened->plan,

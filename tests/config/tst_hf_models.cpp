@@ -3,6 +3,7 @@
 #include "config/open_plan.h"
 #include "footprint/recipe/architecture.h"
 #include "footprint/recipe/parameters.h"
+#include "support/folders.h"
 
 #include <QFile>
 #include <QtTest>
@@ -34,7 +35,7 @@ namespace {
 
 std::string pathOf(const char* name)
 {
-    return std::string(HEADROOM_TEST_DATA) + "/good/config/" + name + ".json";
+    return testData(std::string("good/config/") + name + ".json");
 }
 
 /// Without problems, unless they are allowed.
@@ -217,11 +218,11 @@ void TestHfModels::publicModels_data()
 void TestHfModels::publicModels()
 {
     QFETCH(QString, fields);
-    const QString path = QStringLiteral(HEADROOM_SHARED "/corpus/models/") + QTest::currentDataTag();
-    if (!QFile::exists(path)) {
+    const auto path = sharedPath("corpus/models") / QTest::currentDataTag();
+    if (!exists(path)) {
         QSKIP("the public models are not here");
     }
-    const auto plan = openModel(path.toStdString(), builtinFormats(), builtinCatalog());
+    const auto plan = openModel(path, builtinFormats(), builtinCatalog());
     QVERIFY2(plan, plan ? "" : plan.error().english().c_str());
     for (const QString& field : fields.split(' ')) {
         QCOMPARE(field.section('=', 0, 0) + "=" + fieldOf(*plan, field.section('=', 0, 0)), field);

@@ -3,6 +3,7 @@
 #include "config/open_plan.h"
 #include "footprint/recipe/architecture.h"
 #include "footprint/recipe/parameters.h"
+#include "support/folders.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -40,8 +41,8 @@ struct Expected
 Result<OpenedConfig> opened(const QString& text)
 {
     if (text.startsWith('@')) {
-        const std::string path = HEADROOM_TEST_DATA "/good/config/" + text.mid(1).toStdString() + ".json";
-        return openConfig(std::filesystem::path(path), builtinFormats(), builtinCatalog());
+        const auto path = testData("good/config/" + text.mid(1).toStdString() + ".json");
+        return openConfig(path, builtinFormats(), builtinCatalog());
     }
     return openConfig(parsed(text), builtinFormats(), builtinCatalog());
 }
@@ -358,7 +359,7 @@ void TestHfTypes::types()
 /// The types that the workplace's tables name, in whatever way they join them.
 void TestHfTypes::everyTypeIsHere()
 {
-    QFile file(HEADROOM_SHARED "/knowledge/configs.json");
+    QFile file(sharedPath("knowledge/configs.json"));
     if (!file.open(QIODevice::ReadOnly)) {
         QSKIP("the tables of types are not here");
     }

@@ -2,6 +2,7 @@
 #include "config/config_fixture.h"
 #include "config/open_plan.h"
 #include "plan/batch.h"
+#include "support/folders.h"
 
 #include <QtTest>
 
@@ -226,8 +227,7 @@ void TestMegatronArgs::launchScript()
 {
     QFETCH(QString, field);
     QFETCH(QString, value);
-    const auto opened
-        = openConfig(HEADROOM_TEST_DATA "/good/config/megatron_gpt.sh", builtinFormats(), builtinCatalog());
+    const auto opened = openConfig(testData("good/config/megatron_gpt.sh"), builtinFormats(), builtinCatalog());
     QVERIFY2(opened, opened ? "" : opened.error().english().c_str());
     QCOMPARE(opened->format->id, std::string("megatron-args"));
     QCOMPARE(fieldOf(opened->plan, field), value);
@@ -273,8 +273,7 @@ void TestMegatronArgs::scriptLosesWhatOnlyFullTakes()
     QFETCH(QString, field);
     QFETCH(QString, value);
     QFETCH(QString, granularity);
-    const auto opened
-        = openConfig(HEADROOM_TEST_DATA "/good/config/megatron_gpt.sh", builtinFormats(), builtinCatalog());
+    const auto opened = openConfig(testData("good/config/megatron_gpt.sh"), builtinFormats(), builtinCatalog());
     QVERIFY(opened);
     TrainingPlan after = opened->plan;
     QVERIFY(setField(after, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));
@@ -298,8 +297,7 @@ void TestMegatronArgs::scriptEdits()
     QFETCH(QString, value);
     QFETCH(QString, removed);
     QFETCH(QString, added);
-    const auto opened
-        = openConfig(HEADROOM_TEST_DATA "/good/config/megatron_gpt.sh", builtinFormats(), builtinCatalog());
+    const auto opened = openConfig(testData("good/config/megatron_gpt.sh"), builtinFormats(), builtinCatalog());
     QVERIFY(opened);
     TrainingPlan after = opened->plan;
     QVERIFY(setField(after, field.toStdString(), value.toStdString(), {OriginKind::Edited, 0, nullptr}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_fixture.h"
 #include "config/open_plan.h"
+#include "support/folders.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -10,7 +11,7 @@ using namespace headroom;
 
 namespace {
 
-const QString corpusFolder = QStringLiteral(HEADROOM_SHARED "/corpus/configs/");
+const QString corpusFolder = QString::fromStdString(sharedPath("corpus/configs/").string());
 
 } // namespace
 

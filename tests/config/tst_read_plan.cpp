@@ -4,6 +4,7 @@
 #include "footprint/recipe/architecture.h"
 #include "footprint/recipe/parameters.h"
 #include "plan/validity.h"
+#include "support/folders.h"
 
 #include <QtTest>
 
@@ -280,8 +281,7 @@ void TestReadPlan::brokenValuesGiveASentence_data()
 void TestReadPlan::brokenValuesGiveASentence()
 {
     QFETCH(QStringList, places);
-    const std::filesystem::path path
-        = std::filesystem::path(HEADROOM_TEST_DATA) / "broken" / "config" / QTest::currentDataTag();
+    const std::filesystem::path path = testData("broken/config") / QTest::currentDataTag();
     const auto opened = openConfig(path, builtinFormats(), builtinCatalog());
     QVERIFY(opened);
     std::vector<Problem> problems = opened->problems;

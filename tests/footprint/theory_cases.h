@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "support/folders.h"
+
 #include <nlohmann/json.hpp>
 
 #include <QTest>
@@ -17,7 +19,7 @@ namespace headroom::test {
 /// workplace's files are not there; tests then skip.
 inline std::vector<nlohmann::json> theoryCases(std::string_view prefix)
 {
-    std::ifstream file(std::string(HEADROOM_SHARED) + "/cases/theory_cases.json");
+    std::ifstream file(sharedPath("cases/theory_cases.json"));
     std::vector<nlohmann::json> result;
     if (!file) {
         return result;

@@ -4,6 +4,7 @@
 // in the program that `elsewhere` names. A case that is added to the file fails until somebody tests it.
 #include "footprint/theory_cases.h"
 #include "footprint/theory_checks.h"
+#include "support/folders.h"
 
 #include <QtTest>
 
@@ -94,7 +95,7 @@ void TestTheoryCases::holds()
     }
     for (const auto& [prefix, path, words] : elsewhere()) {
         if (id.starts_with(prefix.toStdString())) {
-            QFile file(QStringLiteral(HEADROOM_TEST_DATA "/../") + path);
+            QFile file(sourcePath("tests") / path.toStdString());
             QVERIFY2(file.open(QIODevice::ReadOnly), path.constData());
             QVERIFY2(file.readAll().contains(words), (path + " says nothing of " + words).constData());
             return;

@@ -2,6 +2,7 @@
 #include "config/config_fixture.h"
 #include "config/open_plan.h"
 #include "insight/finding.h"
+#include "support/folders.h"
 
 #include <QDir>
 #include <QFile>
@@ -285,7 +286,7 @@ void TestSilentSettings::cases()
 /// Against the collection itself, in its order.
 void TestSilentSettings::noneIsLeftOut()
 {
-    QFile file(HEADROOM_SHARED "/knowledge/configs.json");
+    QFile file(sharedPath("knowledge/configs.json"));
     if (!file.open(QIODevice::ReadOnly)) {
         QSKIP("no collection in ../shared/knowledge");
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/caching_allocator.h"
+#include "support/folders.h"
 
 #include <nlohmann/json.hpp>
 
@@ -85,7 +86,7 @@ private slots:
 void TestCachingAllocator::followsTheTraces_data()
 {
     QTest::addColumn<QByteArray>("traceCase");
-    std::ifstream file(HEADROOM_SHARED "/cases/theory_cases.json");
+    std::ifstream file(sharedPath("cases/theory_cases.json"));
     if (!file) {
         QSKIP("the shared theory cases are not here");
     }

@@ -5,6 +5,7 @@
 #include "footprint/instant/estimator.h"
 #include "replay/framework_oracle.h"
 #include "replay/replay.h"
+#include "support/folders.h"
 
 #include <QTest>
 
@@ -21,7 +22,7 @@ namespace {
 
 const std::vector<accuracy::FrameworkCase>& cases()
 {
-    static const auto all = accuracy::frameworkCases(HEADROOM_SHARED "/measured/cases.yaml");
+    static const auto all = accuracy::frameworkCases(sharedPath("measured/cases.yaml"));
     return all;
 }
 
@@ -194,7 +195,7 @@ void TestFrameworks::oracle_data()
 {
     QTest::addColumn<int>("index");
     QTest::addColumn<nlohmann::json>("row");
-    std::ifstream file(HEADROOM_SHARED "/cases/frameworks.json");
+    std::ifstream file(sharedPath("cases/frameworks.json"));
     if (!file || calculated().empty()) {
         QSKIP("the shared oracle cases are not here");
     }
@@ -266,7 +267,7 @@ void TestFrameworks::oracleTotals()
 /// Weights and optimizer states have one meaning in both calculations: within 1 % of the peak for 95 % of the runs.
 void TestFrameworks::oracleStates()
 {
-    std::ifstream file(HEADROOM_SHARED "/cases/frameworks.json");
+    std::ifstream file(sharedPath("cases/frameworks.json"));
     if (!file || calculated().empty()) {
         QSKIP("the shared oracle cases are not here");
     }

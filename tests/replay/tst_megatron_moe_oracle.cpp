@@ -4,6 +4,7 @@
 // experts, latent attention and context parallelism, and published runs of whole models on B200.
 #include "accuracy/megatron_flags.h"
 #include "replay/replay.h"
+#include "support/folders.h"
 
 #include <QTest>
 
@@ -121,8 +122,8 @@ bool hasComponents(const Json& row, const StageReplay& got)
 std::vector<Json> oracleRows()
 {
     std::vector<Json> rows;
-    std::ifstream file(HEADROOM_SHARED "/cases/megatron_moe_cp.json");
-    std::ifstream measured(HEADROOM_SHARED "/measured/megatron_ci.json");
+    std::ifstream file(sharedPath("cases/megatron_moe_cp.json"));
+    std::ifstream measured(sharedPath("measured/megatron_ci.json"));
     if (!file || !measured) {
         return rows;
     }
@@ -192,7 +193,7 @@ struct Figures
 /// order.
 std::vector<Figures> exactFigures(const std::vector<Json>& rows)
 {
-    std::ifstream file(HEADROOM_TEST_DATA "/moe_cp_exact_blocks.csv");
+    std::ifstream file(testData("moe_cp_exact_blocks.csv"));
     std::string line;
     std::getline(file, line); // the names of the columns
     std::vector<Figures> figures;

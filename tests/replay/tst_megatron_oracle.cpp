@@ -5,6 +5,7 @@
 // context parallelism are compared in tst_megatron_moe_oracle, whose oracle knows how the ring allocates.
 #include "accuracy/megatron_flags.h"
 #include "replay/replay.h"
+#include "support/folders.h"
 
 #include <QTest>
 
@@ -94,7 +95,7 @@ struct OracleRow
 std::vector<OracleRow> oracleRows()
 {
     std::vector<OracleRow> rows;
-    std::ifstream file(HEADROOM_SHARED "/cases/megatron_dense.json");
+    std::ifstream file(sharedPath("cases/megatron_dense.json"));
     if (!file) {
         return rows;
     }

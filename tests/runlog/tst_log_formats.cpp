@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/line_format.h"
+#include "support/folders.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -75,7 +76,7 @@ QString compare(const QJsonObject& actual, const QJsonObject& expected)
 
 QJsonArray publishedRecords()
 {
-    QFile file(QStringLiteral(HEADROOM_SHARED "/knowledge/logformats.json"));
+    QFile file(sharedPath("knowledge/logformats.json"));
     if (!file.open(QIODevice::ReadOnly)) {
         return {};
     }

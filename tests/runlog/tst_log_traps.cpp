@@ -3,6 +3,7 @@
 #include "runlog/log_arguments.h"
 #include "runlog/out_of_memory.h"
 #include "runlog/read_log.h"
+#include "support/folders.h"
 
 #include <QFile>
 #include <QJsonArray>
@@ -36,7 +37,7 @@ QString unescaped(QString text)
 QList<Trap> allTraps()
 {
     QList<Trap> traps;
-    QFile file(QStringLiteral(HEADROOM_TEST_DATA "/log_traps.txt"));
+    QFile file(testData("log_traps.txt"));
     if (!file.open(QIODevice::ReadOnly)) {
         return traps;
     }
@@ -294,7 +295,7 @@ void LogTrapsTest::everyTrapIsCovered()
         QVERIFY2(!trap.log.isEmpty(), qPrintable(trap.name));
         covered.insert(trap.format);
     }
-    QFile file(QStringLiteral(HEADROOM_SHARED "/knowledge/logformats.json"));
+    QFile file(sharedPath("knowledge/logformats.json"));
     if (!file.open(QIODevice::ReadOnly)) {
         QSKIP("the published traps are not here");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "runlog/log_files.h"
 #include "runlog/named_files.h"
+#include "support/folders.h"
 
 #include <QTest>
 
@@ -195,7 +196,7 @@ void RunlogFilesTest::brokenFiles_data()
 void RunlogFilesTest::brokenFiles()
 {
     QFETCH(QByteArray, file);
-    const Result<Run> run = read(fs::path(HEADROOM_TEST_DATA) / file.toStdString());
+    const Result<Run> run = read(testData(file.toStdString()));
     QVERIFY(run.has_value());
     QTEST(static_cast<int>(run->size()), "records");
     QTEST(static_cast<int>(run->problemCount), "problems");

@@ -5,6 +5,7 @@
 #include "config/open_plan.h"
 #include "plan/batch.h"
 #include "runlog/read_log.h"
+#include "support/folders.h"
 #include "support/sample_log.h"
 
 #include <QtTest>
@@ -19,7 +20,7 @@ using namespace headroom;
 
 namespace {
 
-const std::filesystem::path folder = HEADROOM_SAMPLES;
+const std::filesystem::path folder = sourcePath("resources/samples");
 
 std::string contentOf(const std::filesystem::path& path)
 {

@@ -3,6 +3,7 @@
 #include "models/plan_model.h"
 #include "panels/log_panel.h"
 #include "panels/plan_panel.h"
+#include "support/folders.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
@@ -191,7 +192,8 @@ void PlanValuesTest::exportsWithoutAConfig()
     QVERIFY(ofModel.preview()->toPlainText().contains(QStringLiteral("micro_batch_size: 3")));
     m_fixture->window().actions()[Command::Close]->trigger();
     QVERIFY(!action->isEnabled());
-    m_fixture->window().files().openPaths({QStringLiteral(HEADROOM_SAMPLES "/llama3-8b-oom.log")});
+    m_fixture->window().files().openPaths(
+        {QString::fromStdString(sourcePath("resources/samples/llama3-8b-oom.log").string())});
     QTRY_VERIFY(workspace().log() != nullptr);
     QVERIFY(action->isEnabled());
     const ExportAsDialog ofLog(workspace());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "support/folders.h"
+
 #include <QImage>
 #include <QProcess>
 #include <QTemporaryDir>
@@ -79,7 +81,7 @@ void ProgramTest::writesAPicture()
 {
     QFETCH(QString, theme);
     QFETCH(bool, isDark);
-    const QString samples = QStringLiteral(HEADROOM_SAMPLES);
+    const QString samples = QString::fromStdString(headroom::sourcePath("resources/samples").string());
     const QString file = m_folder.filePath(theme + QStringLiteral(".png"));
     const Outcome outcome
         = run({QStringLiteral("--screenshot"), file, QStringLiteral("--size"), QStringLiteral("1300x820"),

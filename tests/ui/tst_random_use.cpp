@@ -3,6 +3,7 @@
 // Whatever the user does, in whatever order: no crash, no warning, and afterwards the same files say the same.
 // HEADROOM_RANDOM_USE=SEED,STEPS tries one more order, of any length.
 #include "panels/verdict_bar.h"
+#include "support/folders.h"
 #include "ui/window_fixture.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
@@ -151,7 +152,7 @@ QString RandomUser::openFiles()
         QStringLiteral("train.log"), QStringLiteral("train.yaml"),  QStringLiteral("other.yaml"),
         QStringLiteral("other.log"), QStringLiteral("broken.yaml"), QStringLiteral("missing.log"),
         QStringLiteral("folder"),    QStringLiteral("model.json"),  QStringLiteral("binary.log")};
-    static const QFileInfoList samples = QDir(QStringLiteral(HEADROOM_SAMPLES)).entryInfoList(QDir::Files);
+    static const QFileInfoList samples = QDir(sourcePath("resources/samples")).entryInfoList(QDir::Files);
     if (upTo(4) == 0) {
         const ModelPreset& model = oneOf(m_window.workspace().library().catalog.models);
         m_window.workspace().useModel(model.plan, QString::fromStdString(model.title));

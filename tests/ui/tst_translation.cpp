@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/config_document.h"
 #include "panels/notices.h"
+#include "support/folders.h"
 #include "theme/theme.h"
 #include "window/main_window.h"
 #include "window/settings.h"
@@ -39,7 +40,7 @@ struct Message
 
 QList<Message> readCatalogue(const QString& name)
 {
-    QFile file(QStringLiteral(HEADROOM_TRANSLATIONS "/") + name);
+    QFile file(sourcePath("resources/i18n") / name.toStdString());
     if (!file.open(QIODevice::ReadOnly)) {
         return {};
     }
@@ -262,7 +263,7 @@ void TranslationTest::translationsKeepWhatTheProgramNeeds()
 
 void TranslationTest::samplesAreTranslated()
 {
-    const auto index = ConfigDocument::open(HEADROOM_SAMPLES "/index.yaml");
+    const auto index = ConfigDocument::open(sourcePath("resources/samples/index.yaml"));
     QVERIFY(index);
     int count = 0;
     for (const Setting& setting : index->settings()) {
@@ -352,7 +353,7 @@ void TranslationTest::languagesAreChosenByTheirOwnNames()
 
 void TranslationTest::startPageSpeaksChinese()
 {
-    const MainWindow window(Library::load(), loadSamples(HEADROOM_SAMPLES));
+    const MainWindow window(Library::load(), loadSamples(sourcePath("resources/samples")));
     const QStringList shown = shownTexts(window);
     QVERIFY(shown.contains(QStringLiteral("把训练日志及其配置拖到这里")));
     QVERIFY(!shown.filter(QStringLiteral("370 步后显存不足")).isEmpty());
@@ -397,7 +398,7 @@ void TranslationTest::nothingShownStaysEnglish()
     if (m_chineseQt.isEmpty()) {
         QSKIP("Qt's Chinese texts are not installed (qt6-translations-l10n)");
     }
-    MainWindow window(Library::load(), loadSamples(HEADROOM_SAMPLES));
+    MainWindow window(Library::load(), loadSamples(sourcePath("resources/samples")));
     openFiles(window);
     if (QTest::currentTestFailed()) {
         return;

@@ -4,6 +4,7 @@
 #include "models/problems_model.h"
 #include "models/terms_model.h"
 #include "runlog/read_log.h"
+#include "support/folders.h"
 #include "workspace/config_export.h"
 #include "workspace/log_overview.h"
 #include "workspace/open_files.h"
@@ -290,7 +291,7 @@ void WorkspaceTest::recentFilesAreKept()
 
 void WorkspaceTest::shippedSamplesAreThere()
 {
-    const auto samples = loadSamples(HEADROOM_SAMPLES);
+    const auto samples = loadSamples(sourcePath("resources/samples"));
     QVERIFY(samples.size() >= 3);
     for (const Sample& sample : samples) {
         QVERIFY2(sample.paths.size() == 2, qPrintable(sample.id));

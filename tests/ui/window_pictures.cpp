@@ -8,6 +8,7 @@
 #include "panels/compare_panel.h"
 #include "panels/diff_panel.h"
 #include "panels/plan_panel.h"
+#include "support/folders.h"
 #include "theme/theme.h"
 #include "window/actions.h"
 #include "window/file_commands.h"
@@ -46,7 +47,7 @@ QString writeLosses(const QDir& folder, const QString& name, double drift)
 /// The views of the tab Compare: two logs, two plans, a log with a plan, and a history.
 void takeComparisons(MainWindow& window, const QDir& folder, const QString& kind)
 {
-    const QDir samples(QStringLiteral(HEADROOM_SAMPLES));
+    const QDir samples(sourcePath("resources/samples"));
     const auto sample = [&](const char* name) { return samples.filePath(QString::fromLatin1(name)); };
     ComparePanel& panel = *window.workbench().compare();
     const auto take = [&](const char* name) {
@@ -126,7 +127,7 @@ int main(int argc, char** argv)
     MainWindow window(Library::load(), {});
     window.resize(shown);
     window.show();
-    const QDir samples(QStringLiteral(HEADROOM_SAMPLES));
+    const QDir samples(sourcePath("resources/samples"));
     window.files().openPaths({samples.filePath(QStringLiteral("llama3-8b-oom.log")),
                               samples.filePath(QStringLiteral("llama3-8b-oom.yaml"))});
     if (!QTest::qWaitFor([&] { return window.workspace().footprint() != nullptr; }, 10000)) {
