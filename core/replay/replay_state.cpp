@@ -33,7 +33,7 @@ void ReplayReader::constructMegatron()
     }
     std::vector<Handle> tensors;
     const bool isInPlace = shape.isDistributedOptimizer && shape.isKwai; // there at once
-    for (const std::int64_t elements : isInPlace ? std::vector<std::int64_t>{} : parameterTensors(m_program, m_stage)) {
+    for (const std::int64_t elements : isInPlace ? std::vector<std::int64_t>{} : movingTensors(m_program, m_stage)) {
         tensors.push_back(allocate(TensorKind::Parameters, elements * shape.element));
     }
     for (const ParameterGroup group : parameterGroups) {

@@ -5653,16 +5653,16 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>配置档 %1 只描述不带重计算、torch.compile 和激活卸载的这种调度：请去掉它们，或将 parallel.schedule 设为 1f1b 或 interleaved</translation>
     </message>
     <message>
-        <source>parts frozen by name, layer or share are described on Megatron&apos;s decoders that have attention in every layer, predict one token and are not sharded by FSDP: set frozen.llm, or shard.fsdp to false</source>
-        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中每层都有注意力、只预测一个词元且不用 FSDP 切分的解码器：请设置 frozen.llm，或将 shard.fsdp 设为 false</translation>
-    </message>
-    <message>
         <source>ms-swift freezes a share of the parameters on one pipeline stage alone: set parallel.pp to 1, or name layers in frozen.patterns</source>
         <translation>ms-swift 只在单个流水线阶段上按比例冻结参数：请将 parallel.pp 设为 1，或在 frozen.patterns 中写出层名</translation>
     </message>
     <message>
         <source>Megatron packs query, key and value in one weight, and gate and up projection in another: freeze all of a weight or nothing of it (see frozen.patterns, frozen.trained and frozen.trained_modules)</source>
         <translation>Megatron 把 query、key、value 合在一个权重里，把门控与上投影合在另一个权重里：一个权重要么全部冻结，要么都不冻结（见 frozen.patterns、frozen.trained 和 frozen.trained_modules）</translation>
+    </message>
+    <message>
+        <source>parts frozen by name, layer or share are described on Megatron&apos;s decoders that have attention in every layer and predict one token: set frozen.llm</source>
+        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中每层都有注意力且只预测一个词元的解码器：请设置 frozen.llm</translation>
     </message>
 </context>
 <context>

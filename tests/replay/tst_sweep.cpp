@@ -366,6 +366,15 @@ void TestSweep::agrees_data()
     QTest::newRow("megatron-te, FSDP of hybrids") << QList<Choices>{hybrids, contexts, megatron, shardedUnits};
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread};
     QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits};
+    QTest::newRow("megatron-te, FSDP with parts frozen")
+        << QList<Choices>{models, megatron, shardedUnits, frozenMegatron};
+    QTest::newRow("megatron-te, FSDP of images") << QList<Choices>{models, megatron, encoders, shardedUnits};
+    QTest::newRow("megatron-te, FSDP of placed images")
+        << QList<Choices>{models, megatron, placedEncoders, shardedUnits};
+    QTest::newRow("megatron-te, FSDP of images with parts frozen")
+        << QList<Choices>{models, megatron, encoders, shardedUnits, frozenMegatron};
+    QTest::newRow("megatron-te, FSDP of adapters")
+        << QList<Choices>{models, megatron, shardedUnits, {{"lora.rank=16", "lora.rank=8 lora.dropout=0.1"}}};
     QTest::newRow("deepspeed-pipeline") << QList<Choices>{models, deepSpeed};
     QTest::newRow("megatron-kwai") << QList<Choices>{models, rebuilt};
     QTest::newRow("megatron-kwai, activations on the host") << QList<Choices>{models, rebuilt, offloaded};

@@ -75,7 +75,7 @@ public:
         const RankShape& shape = program.shape;
         if (shape.isDistributedOptimizer && shape.gradient > 0 && !shape.isKwai) {
             m_constants.moving
-                = (shape.shardsGradients ? m_constants.parameters : m_state.gradients / shape.gradient) * shape.element;
+                = (shape.movesFrozen ? m_constants.parameters : m_state.gradients / shape.gradient) * shape.element;
             if (program.roundupDivisions > 1) [[unlikely]] {
                 m_constants.moving = roundedParameters(program, stage);
             }

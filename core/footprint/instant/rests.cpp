@@ -341,9 +341,13 @@ Segments placeState(const ModelProgram& program, const StageProgram& stage, Stag
     std::int64_t rests = segments.place(sizesOf(frozenStorages(program, stage)))
         + segments.place(sizesOf(fp8WeightCopies(program, stage)));
     const std::int64_t trained = segments.place(sizesOf(program, stage, [&](const Piece& piece, Sizes& sizes) {
-        if (!piece.isFrozen) {
+        if (!piece.isFrozen || shape.movesFrozen) {
             appendAll(sizes, piece.parameters, shape.element);
             appendAll(sizes, piece.expertParameters, shape.element);
+        }
+        if (shape.movesFrozen) {
+            appendAll(sizes, piece.frozenParameters, shape.element);
+            appendAll(sizes, piece.frozenExpertParameters, shape.element);
         }
     }));
     if (shape.isDistributedOptimizer) {

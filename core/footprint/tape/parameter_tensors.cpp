@@ -34,6 +34,16 @@ std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const St
     return all;
 }
 
+std::vector<std::int64_t> movingTensors(const ModelProgram& program, const StageProgram& stage)
+{
+    std::vector<std::int64_t> all = parameterTensors(program, stage);
+    if (program.shape.movesFrozen) {
+        const std::vector<std::int64_t> frozen = parameterTensors(program, stage, true);
+        all.insert(all.end(), frozen.begin(), frozen.end());
+    }
+    return all;
+}
+
 std::vector<std::int64_t> referenceTensors(const ModelProgram& program, const StageProgram& stage)
 {
     std::vector<std::int64_t> all;

@@ -66,6 +66,10 @@ template <class Visitor> void forEachRun(const ModelProgram& program, const Stag
 /// Elements of every parameter tensor of the stage that is trained (frozen), in the order of construction.
 [[nodiscard]] std::vector<std::int64_t> parameterTensors(const ModelProgram& program, const StageProgram& stage,
                                                          bool areFrozen = false);
+/// Those that move into buffers when the model is wrapped. Megatron puts all of the model on the GPU first
+/// (training.py, get_model); its FSDP has a buffer of weights for every group, its data parallelism for trained ones
+/// alone.
+[[nodiscard]] std::vector<std::int64_t> movingTensors(const ModelProgram& program, const StageProgram& stage);
 /// Those of a frozen copy of the model; none without one.
 [[nodiscard]] std::vector<std::int64_t> referenceTensors(const ModelProgram& program, const StageProgram& stage);
 /// Those of one group that are trained.

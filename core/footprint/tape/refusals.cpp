@@ -61,7 +61,7 @@ bool describesFrozenParts(const TrainingPlan& plan)
 {
     const ModelPlan& model = plan.model;
     return profileOf(plan) != "megatron-kwai" && model.family.value != "bert" && model.family.value != "t5"
-        && !model.decoderLayers.isKnown() && model.mtpLayers.value == 0 && !isHybrid(plan) && !plan.shard.fsdp.value;
+        && !model.decoderLayers.isKnown() && model.mtpLayers.value == 0 && !isHybrid(plan);
 }
 
 bool trainsNothing(const TrainingPlan& plan)
@@ -108,8 +108,7 @@ Result<void> checkPossible(const TrainingPlan& plan)
              std::pair{freezesParts(plan) && !describesFrozenParts(plan),
                        HEADROOM_TR("core",
                                    "parts frozen by name, layer or share are described on Megatron's decoders that "
-                                   "have attention in every layer, predict one token and are not sharded by FSDP: "
-                                   "set frozen.llm, or shard.fsdp to false")},
+                                   "have attention in every layer and predict one token: set frozen.llm")},
              std::pair{plan.frozen.ratio.value > 0 && plan.frozen.ratio.value < 1 && plan.parallel.pp.value > 1,
                        HEADROOM_TR("core",
                                    "ms-swift freezes a share of the parameters on one pipeline stage alone: set "

@@ -99,7 +99,7 @@ void roundUpState(const ModelProgram& program, const StageProgram& stage, StageS
 std::int64_t roundedParameters(const ModelProgram& program, const StageProgram& stage)
 {
     std::int64_t bytes = 0;
-    for (const std::int64_t elements : parameterTensors(program, stage)) {
+    for (const std::int64_t elements : movingTensors(program, stage)) {
         bytes += blockSize(elements * program.shape.element, program.roundupDivisions);
     }
     return bytes;

@@ -142,6 +142,7 @@ void readParallel(const TrainingPlan& plan, RankShape& shape)
     shape.isDistributedOptimizer = plan.shard.fsdp.value ? parts.optimizer : plan.shard.distOpt.value;
     shape.shardsGradients = parts.gradients;
     shape.shardsParameters = parts.parameters;
+    shape.movesFrozen = plan.shard.fsdp.value && parts.optimizer;
     shape.communicationUnit = plan.shard.communicationUnit.valueOr(0);
     shape.optimizerShards = shardingRanks(plan, shape.data * shape.context);
 }

@@ -69,6 +69,7 @@ struct RankShape
     bool usesFp8 = false, hasFp8Parameters = false, scalesFp8ByBlock = false, hasMainGradients = false,
          isDistributedOptimizer = false;
     bool shardsGradients = false, shardsParameters = false; ///< beside the optimizer's state: Megatron's FSDP
+    bool movesFrozen = false; ///< that FSDP's buffers of weights take in frozen ones too
     std::int64_t communicationUnit = 0; ///< elements; of that FSDP, where it is told
 
     // Implementation.

@@ -84,26 +84,28 @@ std::int64_t onGpu(const RankShape& shape, std::int64_t elements)
 /// Frozen tensors cost their storage and nothing else; they are in no buffer of gradients (theory.md 2.5).
 void addFrozen(const ModelProgram& program, const StageProgram& stage, StageState& bytes)
 {
-    if (program.shape.shardsParameters && !program.shape.hasReference) {
+    const RankShape& shape = program.shape;
+    if (shape.shardsParameters) {
         for (const std::int64_t buffer : frozenStorages(program, stage)) {
             bytes.parameters += blocksOf(program, buffer, 1, bytes.parameterRests);
         }
+    }
+    if (shape.shardsParameters && !shape.hasReference) {
         return;
     }
     forEachRun(program, stage, [&](const Piece& piece, std::int64_t count) {
         const auto sum = [&](const std::vector<std::int64_t>& tensors) {
             std::int64_t all = 0;
             for (const std::int64_t elements : tensors) {
-                all += blocksOf(program, elements * program.shape.element, count, bytes.parameterRests);
+                all += blocksOf(program, elements * shape.element, count, bytes.parameterRests);
             }
             return all;
         };
-        const bool hasReference = program.shape.hasReference;
         const std::int64_t own
-            = piece.isFrozen || hasReference ? sum(piece.parameters) + sum(piece.expertParameters) : 0;
+            = piece.isFrozen || shape.hasReference ? sum(piece.parameters) + sum(piece.expertParameters) : 0;
         const std::int64_t frozen = sum(piece.frozenParameters) + sum(piece.frozenExpertParameters);
-        bytes.parameters += (piece.isFrozen ? own : 0) + frozen;
-        bytes.reference += hasReference ? own + frozen : 0;
+        bytes.parameters += shape.shardsParameters ? 0 : (piece.isFrozen ? own : 0) + frozen;
+        bytes.reference += shape.hasReference ? own + frozen : 0;
     });
     bytes.parameters += bytes.reference;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Megatron's FSDP: what it shards, and what is whole during a step (theory_moe_cp.md B7).
+#include "footprint/instant/estimator.h"
 #include "footprint/programs.h"
 #include "footprint/tape/state.h"
 #include "footprint/written_plan.h"
@@ -20,6 +21,9 @@ private slots:
     void shardsByStrategy();
     void expertsByTheirOwnReplicas();
     void shardsFrozenWeights();
+    void shardsPartsFrozenByName_data();
+    void shardsPartsFrozenByName();
+    void frozenWeightsStandBesideTheirBuffers();
     void gathersRoots();
     void gathersUnitsOfAHybrid_data();
     void gathersUnitsOfAHybrid();
@@ -98,6 +102,65 @@ void TestShardedUnits::shardsFrozenWeights()
     QVERIFY(std::any_of(storages.begin(), storages.end(), [](const PersistentStorages::Storage& storage) {
         return storage.kind == TensorKind::GatheredParameters && storage.bytes == 2 * (4 * layer + adapters);
     }));
+}
+
+void TestShardedUnits::shardsPartsFrozenByName_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<qint64>("parameters"); // bytes
+    QTest::addColumn<qint64>("gradients");
+    QTest::addColumn<qint64>("states");
+    QTest::addColumn<qint64>("rootGradients"); // elements, of the head's
+    const qint64 mlps = 4 * (2 * hidden * 4096 + hidden), trained = all - mlps; // with the norm that is fused
+    const QByteArray names = "frozen.patterns=mlp ";
+    QTest::newRow("MLPs, everything sharded")
+        << names << 2 * all / 4 << 4 * trained / 4 << 12 * trained / 4 << vocab * hidden + hidden;
+    QTest::newRow("MLPs, whole weights") << names + "shard.strategy=optim_grads" << 2 * all << 4 * trained / 4
+                                         << 12 * trained / 4 << vocab * hidden + hidden;
+    QTest::newRow("MLPs, whole gradients")
+        << names + "shard.strategy=optim" << 2 * all << 4 * trained << 12 * trained / 4 << qint64{0};
+    QTest::newRow("output layer") << QByteArray("frozen.patterns=output_layer") << 2 * all / 4
+                                  << 4 * (all - vocab * hidden) / 4 << 12 * (all - vocab * hidden) / 4 << hidden;
+    QTest::newRow("all but a norm") << QByteArray("frozen.trained=final_layernorm") << 2 * all / 4 << 4 * hidden / 4
+                                    << 12 * hidden / 4 << hidden;
+}
+
+/// Of frozen weights every rank has its share, as of trained ones, and neither gradients nor state.
+void TestShardedUnits::shardsPartsFrozenByName()
+{
+    QFETCH(QByteArray, settings);
+    QFETCH(qint64, rootGradients);
+    const ModelProgram program = programOf(planOf(base + settings));
+    const StageState state = stageState(program, program.stages.front());
+    QTEST(qint64{state.parameters}, "parameters");
+    QTEST(qint64{state.gradients}, "gradients");
+    QTEST(qint64{state.master + state.moments}, "states");
+    QCOMPARE(qint64{parameterCount(program, program.stages.front())}, all);
+    const Tape::Event first = program.pieces[2].tape.backward.front(); // of the head
+    const bool isWhole = first.op == Tape::Op::Ensure && first.kind == TensorKind::WeightGradient;
+    QCOMPARE(isWhole ? qint64{first.bytes} : 0, 2 * rootGradients);
+}
+
+/// The whole model is on the GPU until its buffers are made, which is the peak where hardly anything is trained and
+/// one layer is gathered at a time.
+void TestShardedUnits::frozenWeightsStandBesideTheirBuffers()
+{
+    InstantEstimator estimator;
+    std::vector<StageFootprint> stages;
+    const auto peakOf = [&](const char* strategy) {
+        return estimator.run(planOf(base
+                                    + "model.layers=16 frozen.trained=final_layernorm batch.seq=64 "
+                                      "shard.communication_unit=1 implementation.expandable_segments=true "
+                                      "shard.strategy="
+                                    + strategy),
+                             stages)
+            ? qint64{stages.front().peakAllocated.value}
+            : 0;
+    };
+    constexpr qint64 weights = 2 * (all + 12 * layer);
+    QCOMPARE(peakOf("optim_grads_params"), weights + weights / 4 + 4 * hidden / 4);
+    QCOMPARE(peakOf("optim_grads"), weights + weights + 4 * hidden / 4);
+    QCOMPARE(peakOf("optim"), weights + weights + 4 * hidden);
 }
 
 void TestShardedUnits::gathersRoots()

@@ -414,8 +414,6 @@ void TestTrainedParts::refuses_data()
         "described on Megatron's decoders");
     row("Megatron-Kwai's layers", "implementation.profile=megatron-kwai frozen.trained_layers=2",
         "described on Megatron's decoders");
-    row("Megatron's FSDP", "implementation.profile=megatron-te shard.fsdp=true frozen.patterns=mlp",
-        "not sharded by FSDP");
     row("a share over Megatron's stages", "implementation.profile=megatron-te parallel.pp=2 frozen.ratio=0.5",
         "one pipeline stage alone");
     row("half of Megatron's packed weight", "implementation.profile=megatron-te frozen.patterns=q_proj",
