@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/working.h"
 
-#include "footprint/torch/tapes.h"
+#include "footprint/tape/shape.h"
+#include "footprint/torch/shape.h"
 #include "plan/batch.h"
 #include "plan/objective.h"
 #include "plan/vocabulary_split.h"

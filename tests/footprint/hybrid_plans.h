@@ -22,11 +22,11 @@ inline TrainingPlan mambaHybrid(const char* pattern, const char* layers, FieldTe
                           {"batch.micro", "1"}}));
 }
 
-/// Qwen3-Next's mixers: h = 2048, 32 value and 16 key heads of 128.
-inline TrainingPlan deltaHybrid(FieldTexts more = {})
+/// Qwen3-Next's attention: h = 2048, 16 heads of 256 values with gates.
+inline TrainingPlan gatedAttention(FieldTexts more = {})
 {
     return planOf(more,
-                  planOf({{"model.layers", "8"},
+                  planOf({{"model.layers", "1"},
                           {"model.hidden", "2048"},
                           {"model.heads", "16"},
                           {"model.kv_heads", "2"},
@@ -35,14 +35,21 @@ inline TrainingPlan deltaHybrid(FieldTexts more = {})
                           {"model.ffn", "5120"},
                           {"model.gated_mlp", "true"},
                           {"model.vocab", "32000"},
-                          {"mixer.kind", "gated_delta_net"},
-                          {"mixer.attention_every", "4"},
-                          {"mixer.heads", "32"},
-                          {"mixer.head_dim", "128"},
-                          {"mixer.key_heads", "16"},
-                          {"mixer.key_dim", "128"},
                           {"batch.seq", "1024"},
                           {"batch.micro", "1"}}));
+}
+
+/// And its mixers: 32 value and 16 key heads of 128.
+inline TrainingPlan deltaHybrid(FieldTexts more = {})
+{
+    return planOf(more,
+                  gatedAttention({{"model.layers", "8"},
+                                  {"mixer.kind", "gated_delta_net"},
+                                  {"mixer.attention_every", "4"},
+                                  {"mixer.heads", "32"},
+                                  {"mixer.head_dim", "128"},
+                                  {"mixer.key_heads", "16"},
+                                  {"mixer.key_dim", "128"}}));
 }
 
 /// Rows of plans over several stages, and how many.

@@ -3,7 +3,7 @@
 
 #include "footprint/tape/program.h"
 
-#include <QtGlobal>
+#include <QString>
 
 namespace headroom::test {
 
@@ -15,6 +15,14 @@ inline ModelProgram programOf(const TrainingPlan& plan)
         qFatal("%s", built.error().english().c_str());
     }
     return program;
+}
+
+/// Why the plan's tapes are not written, in English; empty where they are.
+inline QString refusalOf(const TrainingPlan& plan)
+{
+    ModelProgram program;
+    const auto built = buildProgram(plan, program);
+    return built ? QString() : QString::fromStdString(built.error().english());
 }
 
 } // namespace headroom::test

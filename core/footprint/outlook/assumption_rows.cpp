@@ -2,7 +2,7 @@
 #include "footprint/outlook/assumption_rows.h"
 
 #include "footprint/tape/shape.h"
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/shape.h"
 #include "plan/layer_pattern.h"
 #include "plan/objective.h"
 #include "units/number.h"

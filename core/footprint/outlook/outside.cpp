@@ -3,7 +3,7 @@
 
 #include "footprint/tape/shape.h"
 #include "footprint/torch/gpt_pipeline.h"
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/habits.h"
 #include "footprint/working.h"
 
 #include <algorithm>

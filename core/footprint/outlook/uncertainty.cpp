@@ -3,7 +3,7 @@
 
 #include "footprint/outlook/outside.h"
 #include "footprint/tape/shape.h"
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/habits.h"
 #include "footprint/working.h"
 #include "plan/objective.h"
 #include "units/number.h"

@@ -173,6 +173,28 @@ OptimizerKind optimizerOf(const TrainingPlan& plan)
     return optimizerKind(plan.optimizer.name.isKnown() ? plan.optimizer.name.value : std::string_view{});
 }
 
+namespace {
+
+/// Bytes per element: PyTorch's optimizers keep their states in the type of what they step, `own` bytes, unless they
+/// are made for 8 bits; the types of a recipe are those of the model's own weights.
+double adapterMoments(const PrecisionRecipe& types, OptimizerKind kind, bool isInPyTorch, double own)
+{
+    const bool followsParameters = isInPyTorch && types.optM != DataType::Int8;
+    const auto bytesOf
+        = [&](DataType type) { return followsParameters && type != DataType::None ? own : bytesPerElement(type); };
+    switch (kind) {
+    case OptimizerKind::Adafactor:
+        return 0;
+    case OptimizerKind::Momentum:
+    case OptimizerKind::Muon:
+        return bytesOf(types.optM);
+    default:
+        return bytesOf(types.optM) + bytesOf(types.optV);
+    }
+}
+
+} // namespace
+
 StateRecipe stateRecipe(const TrainingPlan& plan)
 {
     PrecisionRecipe types = effectivePrecision(plan);
@@ -196,17 +218,15 @@ StateRecipe stateRecipe(const TrainingPlan& plan)
     const bool copiesGradients = types.id == "megatron-fp16" && !isPrecisionAware(plan);
     recipe.gradientCopy = copiesGradients && is16Bit(types.grads) ? bytesPerElement(DataType::Fp32) : 0.0;
     recipe.master = bytesPerElement(types.master);
-    recipe.adapterMoments = first + second;
     recipe.adapter = bytesPerElement(plan.lora.adapterType.valueOr(habits ? habits->adapterType : DataType::Fp32));
-    if (recipe.adapter < 4 && plan.shard.zeroStage.value == 0) {
-        recipe.adapterMoments = 2 * recipe.adapter; // PyTorch's are of the parameters' type
-    }
+    // DeepSpeed hands the optimizer fp32 masters.
+    const double stepped = plan.shard.zeroStage.value > 0 ? bytesPerElement(DataType::Fp32) : recipe.adapter;
+    recipe.adapterMoments = adapterMoments(types, kind, habits != nullptr, stepped);
     recipe.moments = first + second;
     recipe.otherMoments = recipe.moments;
     if (kind == OptimizerKind::Momentum || kind == OptimizerKind::Muon) {
         recipe.moments = first;
         recipe.otherMoments = kind == OptimizerKind::Muon ? 2 * first : first;
-        recipe.adapterMoments = first;
     } else if (kind == OptimizerKind::Adafactor) {
         recipe.moments = recipe.otherMoments = 0;
         recipe.factored = bytesPerElement(DataType::Fp32);

@@ -3,7 +3,7 @@
 // Which tapes describe a plan, and the facts of its GPU that they depend on.
 #include "footprint/tape/shape.h"
 #include "footprint/torch/gpt_pipeline.h"
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/habits.h"
 #include "units/bytes.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 #include "footprint/torch/float8.h"
 
 #include "footprint/tape/shape.h"
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/shape.h"
 #include "plan/precision.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/torch/recompute.h"
 
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/shape.h"
 #include "plan/recomputed_share.h"
 
 #include <algorithm>

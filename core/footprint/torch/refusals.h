@@ -2,7 +2,7 @@
 // What the tapes of PyTorch frameworks do not describe.
 #pragma once
 
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/shape.h"
 
 namespace headroom {
 

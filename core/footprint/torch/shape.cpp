@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "footprint/torch/shape.h"
+
 #include "footprint/recipe/state.h"
 #include "footprint/schedule/schedule.h"
 #include "footprint/torch/mixers.h"
 #include "footprint/torch/recompute.h"
 #include "footprint/torch/refusals.h"
-#include "footprint/torch/tapes.h"
 #include "plan/batch.h"
 #include "plan/encoder_placement.h"
 #include "plan/objective.h"
@@ -180,7 +181,7 @@ void readTrained(const TrainingPlan& plan, TorchShape& shape)
         : shape.adapterElement;
     shape.adapterSlots = std::max<std::int64_t>(plan.lora.adapterSlots.valueOr(1), 1);
     shape.adapterSlots += rewardModel(plan) == RewardModel::Adapters ? 1 : 0;
-    shape.adapterMoments = static_cast<double>(2 * shape.adapterElement);
+    shape.adapterMoments = stateRecipe(plan).adapterMoments;
     shape.hasAdapterDropout = plan.lora.dropout.valueOr(0) > 0;
 }
 

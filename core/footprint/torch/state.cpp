@@ -125,11 +125,11 @@ private:
         const bool isAdapter = tensor.kind == Adapter;
         const double shards = stateShards();
         const bool isSmall = m_shape.smallMoments > 0 && elements / shards < smallestEightBit;
-        const double moments = isAdapter ? (m_shape.isDeepSpeed() ? 8 : m_shape.adapterMoments)
-            : isSmall                    ? m_shape.smallMoments
-            : tensor.kind == Matrix      ? m_shape.moments
-                                         : m_shape.otherMoments;
-        const double factored = isAdapter ? 0 : static_cast<double>(tensor.factors()) * m_shape.factored;
+        const double moments = isSmall ? m_shape.smallMoments
+            : isAdapter                ? m_shape.adapterMoments
+            : tensor.kind == Matrix    ? m_shape.moments
+                                       : m_shape.otherMoments;
+        const double factored = static_cast<double>(tensor.factors()) * m_shape.factored;
         const double master = !isAdapter ? m_shape.master : m_shape.isDeepSpeed() && m_shape.adapterElement < 4 ? 4 : 0;
         const double bytes = elements * moments + factored;
         m_masters += elements * master / shards;
@@ -268,7 +268,8 @@ private:
             add(m_tensors.temporaries, OptimizerTemporary, elements * bf16);
         }
         if (m_shape.optimizer == OptimizerKind::Adafactor) {
-            const int own = m_shape.weight < fp32 ? 4 : 2;
+            const double stepped = m_shape.trainsModel ? m_shape.weight : static_cast<double>(m_shape.adapterElement);
+            const int own = stepped < fp32 ? 4 : 2;
             for (int i = 0; i < (m_shape.habits.hasOwnAdafactor ? own : 1); ++i) {
                 add(m_tensors.temporaries, OptimizerTemporary, m_largestTensor * fp32);
             }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/torch/tapes.h"
+#include "footprint/torch/weights.h"
+
+#include "footprint/torch/shape.h"
 
 #include <algorithm>
 #include <utility>

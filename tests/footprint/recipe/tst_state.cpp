@@ -29,6 +29,7 @@ private slots:
     void lowRankAdapters_data();
     void lowRankAdapters();
     void shortAdapters();
+    void adaptersBesideShortBase();
     void quantisedBase();
     void factoredSecondMoment();
     void muonLeavesTablesToAdam();
@@ -200,6 +201,20 @@ void StateTest::shortAdapters()
     const StageWeights weights = test::weightsOf(plan, 0);
     const auto adapters = static_cast<double>(weights.language.adapters.value());
     QCOMPARE(stateOf(plan, weights).total(), 2 * 6'738'415'616.0 + 8.0 * adapters);
+}
+
+/// PyTorch's moments are of the type of what is stepped, whatever the base's are; bitsandbytes' have 8 bits and a
+/// scale.
+void StateTest::adaptersBesideShortBase()
+{
+    TrainingPlan plan
+        = planOf({{"lora.rank", "16"}, {"implementation.profile", "hf-sdpa"}, {"precision.recipe", "bf16-pure"}},
+                 test::llama2Of7B());
+    const StageWeights weights = test::weightsOf(plan, 0);
+    const auto adapters = static_cast<double>(weights.language.adapters.value());
+    QCOMPARE(stateOf(plan, weights).total(), 2 * 6'738'415'616.0 + (4 + 4 + 8) * adapters);
+    plan = planOf({{"optimizer.name", "paged_adamw_8bit"}}, plan);
+    QCOMPARE(stateOf(plan, weights).total(), 2 * 6'738'415'616.0 + (4 + 4 + 2 * (1 + 4 / 256.0)) * adapters);
 }
 
 void StateTest::quantisedBase()

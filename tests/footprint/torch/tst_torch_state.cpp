@@ -98,6 +98,13 @@ void TestTorchState::state_data()
     lora.lora.targets = Names(std::vector<std::string>{"q_proj", "v_proj"});
     const double n = 8388608.0;
     QTest::newRow("S06 LoRA") << lora << 2 * p + 4 * n << 8 * n << 4 * n;
+    other = lora;
+    other.optimizer.name = Name("paged_adamw_8bit"); // two of 8 bits, with an fp32 scale for 256 (tensors of 65,536)
+    QTest::newRow("LoRA, 8-bit Adam") << other << 2 * p + 4 * n << 2 * (1 + 4 / 256.0) * n << 0.0;
+    other.optimizer.name = Name("sgd_momentum");
+    QTest::newRow("LoRA, SGD with momentum") << other << 2 * p + 4 * n << 4 * n << 0.0;
+    other.optimizer.name = Name("adafactor"); // rows and columns of 128 tensors in blocks; two temporaries
+    QTest::newRow("LoRA, Adafactor") << other << 2 * p + 4 * n << 128 * (4 * 4096.0 + 512) << 2 * 4 * 65536.0;
     lora.shard.zeroStage = Count(3);
     lora.parallel.dp = Count(4);
     QTest::newRow("LoRA under ZeRO-3") << lora << (2 * p + 4 * n + 4 * n + 8 * n) / 4 + bucket << 0.0 << 8 * n / 4;
