@@ -5661,8 +5661,16 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>Megatron 把 query、key、value 合在一个权重里，把门控与上投影合在另一个权重里：一个权重要么全部冻结，要么都不冻结（见 frozen.patterns、frozen.trained 和 frozen.trained_modules）</translation>
     </message>
     <message>
-        <source>parts frozen by name, layer or share are described on Megatron&apos;s decoders that have attention in every layer and predict one token: set frozen.llm</source>
-        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中每层都有注意力且只预测一个词元的解码器：请设置 frozen.llm</translation>
+        <source>ms-swift freezes parts by name, layer or share under Megatron, and has neither BERT nor encoder-decoder models there: see frozen.patterns, frozen.trained, frozen.trained_layers and frozen.ratio</source>
+        <translation>在 Megatron 上按名称、层或比例冻结部分参数的是 ms-swift，它在那里没有 BERT 和编码器-解码器模型：见 frozen.patterns、frozen.trained、frozen.trained_layers 和 frozen.ratio</translation>
+    </message>
+    <message>
+        <source>Megatron-Kwai trains all of a model: see frozen.patterns, frozen.trained, frozen.trained_layers and frozen.ratio</source>
+        <translation>Megatron-Kwai 训练模型的全部参数：见 frozen.patterns、frozen.trained、frozen.trained_layers 和 frozen.ratio</translation>
+    </message>
+    <message>
+        <source>parts frozen by name, layer or share are described on Megatron&apos;s decoders that predict one token: set frozen.llm, or model.mtp_layers to 0</source>
+        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中只预测一个词元的解码器：请设置 frozen.llm，或将 model.mtp_layers 设为 0</translation>
     </message>
 </context>
 <context>

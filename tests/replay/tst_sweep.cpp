@@ -263,6 +263,12 @@ const Choices frozenMixers{
     {"frozen.trained_layers=5", "frozen.trained_layers=-4", "frozen.ratio=0.4", "frozen.patterns=embed_tokens|in_proj",
      "frozen.trained=out_proj|A_log|mlp.down|norm", "frozen.patterns=conv1d|o_proj frozen.trained=lm_head"},
 };
+/// Under Megatron's names.
+const Choices frozenMegatronMixers{
+    {"frozen.trained_layers=5", "frozen.ratio=0.4", "frozen.patterns=in_proj|linear_qkv",
+     "frozen.trained=out_proj|A_log|linear_fc2|norm", "frozen.patterns=conv1d|linear_proj frozen.trained=output_layer",
+     "frozen.patterns=experts|mixer"},
+};
 const Choices mixers{{"mixer.kind=mamba2 mixer.attention_every=4", "mixer.kind=gated_delta_net mixer.attention_every=6",
                       "mixer.kind=mamba mixer.attention_every=2"}};
 const Choices gates{{"model.attn_gate=true", "model.attn_gate=true model.qk_norm=true"}};
@@ -364,6 +370,10 @@ void TestSweep::agrees_data()
     QTest::newRow("megatron-te, frozen hybrids") << QList<Choices>{
         hybrids, megatron, {towers, {"frozen.llm=true frozen.vision=false", "frozen.vision=true frozen.llm=true"}}};
     QTest::newRow("megatron-te, FSDP of hybrids") << QList<Choices>{hybrids, contexts, megatron, shardedUnits};
+    QTest::newRow("megatron-te, parts of hybrids frozen")
+        << QList<Choices>{hybrids, contexts, megatron, frozenMegatronMixers};
+    QTest::newRow("megatron-te, FSDP of hybrids with parts frozen")
+        << QList<Choices>{hybrids, contexts, megatron, shardedUnits, frozenMegatronMixers};
     QTest::newRow("megatron-te, vocabulary over the stages") << QList<Choices>{models, megatron, spread};
     QTest::newRow("megatron-te, FSDP") << QList<Choices>{models, megatron, shardedUnits};
     QTest::newRow("megatron-te, FSDP with parts frozen")

@@ -14,8 +14,9 @@ MegatronModules::Tensor MegatronDeltaNet::branch(const Tensor& input)
 {
     const LinearMixer &own = m_shape.hybrid.mixer, part = share();
     // The projection is a variable of the mixer's until it returns.
-    const Tensor projected = columnParallel(
-        input, {m_shape.tokens(), m_shape.hidden, own.projected(Mixer::DeltaNet), MixerProjection, true});
+    const Tensor projected = columnParallel(input,
+                                            {m_shape.tokens(), m_shape.hidden, own.projected(Mixer::DeltaNet),
+                                             MixerProjection, true, true, 0, TrainedParts::MixerIn});
     const Tensor packed = toHeads(projected, part.projected(Mixer::DeltaNet));
     const std::int64_t channels = bytes(part.convolved(Mixer::DeltaNet)), values = bytes(part.values());
     Tensor mixed = recorder.run({packed}, MixerProjection, channels); // channels first
@@ -33,7 +34,9 @@ MegatronModules::Tensor MegatronDeltaNet::branch(const Tensor& input)
         result = recorder.run({result}, NormOutput, values); // sequence first
     }
     result = fromHeads(result, part.values());
-    return rowParallel(result, {m_shape.tokens(), own.values(), m_shape.hidden, PartialOutput});
+    return rowParallel(
+        result,
+        {m_shape.tokens(), own.values(), m_shape.hidden, PartialOutput, false, true, 0, TrainedParts::MixerOut});
 }
 
 /// q or k: copied, normalised, and repeated where value heads are more.

@@ -29,8 +29,9 @@ MegatronModules::Tensor MegatronStateSpace::branch(const Tensor& input)
 {
     const LinearMixer &own = m_shape.hybrid.mixer, part = share();
     // The projection is a variable of the mixer's until it returns.
-    const Tensor projected = columnParallel(
-        input, {m_shape.tokens(), m_shape.hidden, own.projected(Mixer::Mamba2), MixerProjection, true});
+    const Tensor projected = columnParallel(input,
+                                            {m_shape.tokens(), m_shape.hidden, own.projected(Mixer::Mamba2),
+                                             MixerProjection, true, true, 0, TrainedParts::MixerIn});
     const Tensor whole = toHeads(projected, part.projected(Mixer::Mamba2));
     const bool isBatched = m_shape.microBatch > 1; // else batch first and sequence first are the same
     Tensor packed = isBatched ? recorder.run({whole}, MixerProjection, whole.bytes) : whole;
@@ -44,7 +45,9 @@ MegatronModules::Tensor MegatronStateSpace::branch(const Tensor& input)
     const Storage statistics = recorder.allocate(NormStatistics, 4 * m_shape.tokens() * own.groups);
     const Tensor normed = recorder.run({scanned}, NormOutput, ownBytes, {scanned.storage, statistics});
     scanned = {};
-    return rowParallel(normed, {m_shape.tokens(), own.values(), m_shape.hidden, PartialOutput});
+    return rowParallel(
+        normed,
+        {m_shape.tokens(), own.values(), m_shape.hidden, PartialOutput, false, true, 0, TrainedParts::MixerOut});
 }
 
 StateSpaceScan MegatronStateSpace::sizes() const

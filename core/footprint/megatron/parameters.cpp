@@ -129,7 +129,7 @@ void addExperts(Piece& piece, const RankShape& c)
         addMatrix(piece, c, firstOfShared, c.gates * experts.sharedFfn, c.hidden);
         addMatrix(piece, c, TrainedParts::SharedDown, c.hidden, experts.sharedFfn);
         if (c.hybrid.hasSharedGate) {
-            addMatrix(piece, 1, c.hidden);
+            addMatrix(piece, c, TrainedParts::SharedOpening, 1, c.hidden);
         }
     }
     for (std::int64_t i = 0; i < experts.local; ++i) {
@@ -213,22 +213,22 @@ void takeAdapters(Piece& piece, const RankShape& c, LayerKind kind)
 static void addLinearMixer(Piece& piece, const RankShape& c, Mixer kind)
 {
     const LinearMixer& mixer = c.hybrid.mixer;
-    addMatrix(piece, mixer.projected(kind), c.hidden);
-    piece.parameters.push_back(mixer.convolved(kind) * mixer.conv);
+    addMatrix(piece, c, TrainedParts::MixerIn, mixer.projected(kind), c.hidden);
+    addTensor(piece, c, TrainedParts::MixerConv, mixer.convolved(kind) * mixer.conv);
     if (mixer.hasConvBias) {
-        piece.parameters.push_back(mixer.convolved(kind));
+        addTensor(piece, c, TrainedParts::MixerConv, mixer.convolved(kind));
     }
     for (int vector = 0; vector < (kind == Mixer::Mamba2 ? 3 : 2); ++vector) {
-        piece.parameters.push_back(mixer.heads);
+        addTensor(piece, c, TrainedParts::MixerScan, mixer.heads);
     }
-    piece.parameters.push_back(kind == Mixer::Mamba2 ? mixer.values() : mixer.headDim);
-    addMatrix(piece, c.hidden, mixer.values());
+    addTensor(piece, c, TrainedParts::MixerNorm, kind == Mixer::Mamba2 ? mixer.values() : mixer.headDim);
+    addMatrix(piece, c, TrainedParts::MixerOut, c.hidden, mixer.values());
 }
 
 void addHybridLayer(Piece& piece, const RankShape& c, LayerKind kind)
 {
     if (kind.mixer != Mixer::None) {
-        addNorm(piece, c, c.hidden);
+        addNorm(piece, c, c.hidden, TrainedParts::FirstNorm);
         if (kind.mixer == Mixer::Attention) {
             addAttention(piece, c, false);
         } else {
@@ -236,7 +236,7 @@ void addHybridLayer(Piece& piece, const RankShape& c, LayerKind kind)
         }
     }
     if (kind.feedForward != FeedForward::None) {
-        addNorm(piece, c, c.hidden);
+        addNorm(piece, c, c.hidden, kind.mixer == Mixer::None ? TrainedParts::FirstNorm : TrainedParts::SecondNorm);
         if (kind.feedForward == FeedForward::Experts) {
             addExperts(piece, c);
         } else {

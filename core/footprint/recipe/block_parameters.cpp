@@ -192,7 +192,7 @@ ModuleNames namesFor(const TrainingPlan& plan)
 std::vector<NamedParameter> blockParameters(const Architecture& model, const ModuleNames& names, LayerKind kind)
 {
     if (names.isMegatronCore) {
-        return megatronBlockParameters(model, names, kind.feedForward == FeedForward::Experts);
+        return megatronBlockParameters(model, names, kind);
     }
     using enum TrainedParts::Part;
     std::vector<NamedParameter> result;

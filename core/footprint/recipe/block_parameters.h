@@ -46,7 +46,7 @@ struct NamedParameter
 [[nodiscard]] std::vector<NamedParameter> blockParameters(const Architecture& model, const ModuleNames& names,
                                                           LayerKind kind);
 [[nodiscard]] std::vector<NamedParameter> megatronBlockParameters(const Architecture& model, const ModuleNames& names,
-                                                                  bool hasExperts);
+                                                                  LayerKind kind);
 
 /// Whole numbers of elements, in double: sums of any plan's stay finite.
 [[nodiscard]] inline double elementsOf(std::int64_t a, std::int64_t b)

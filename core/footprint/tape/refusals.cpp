@@ -45,23 +45,19 @@ bool cannotOffload(const TrainingPlan& plan)
         || plan.model.decoderLayers.isKnown() || plan.implementation.deferredWgrads.isKnown();
 }
 
+bool isNoDecoder(const TrainingPlan& plan)
+{
+    return plan.model.family.value == "bert" || plan.model.family.value == "t5" || plan.model.decoderLayers.isKnown();
+}
+
 /// mcore-bridge's wrap Transformer Engine's layers (tuners/lora.py).
 bool describesAdapters(const TrainingPlan& plan)
 {
-    const bool isOther = plan.model.mtpLayers.value > 0 || plan.model.family.value == "bert"
-        || plan.model.family.value == "t5" || plan.model.decoderLayers.isKnown() || plan.parallel.vocabSplit.isKnown();
+    const bool isOther = plan.model.mtpLayers.value > 0 || isNoDecoder(plan) || plan.parallel.vocabSplit.isKnown();
     return profileOf(plan) == "megatron-te" && !isOther && optimizerOf(plan) != OptimizerKind::Muon
         && (!plan.precision.fp8.isKnown() || plan.precision.fp8.value.empty())
         && !splitsBackward(plan.parallel.schedule.value) && !plan.lora.trainsEmbeddings.value
         && plan.lora.adapterSlots.valueOr(1) < 2 && !plan.shard.offloadActivations.value;
-}
-
-/// ms-swift's megatron/utils/utils.py, prepare_mcore_model. Megatron-Kwai's fork trains all it has.
-bool describesFrozenParts(const TrainingPlan& plan)
-{
-    const ModelPlan& model = plan.model;
-    return profileOf(plan) != "megatron-kwai" && model.family.value != "bert" && model.family.value != "t5"
-        && !model.decoderLayers.isKnown() && model.mtpLayers.value == 0 && !isHybrid(plan);
 }
 
 bool trainsNothing(const TrainingPlan& plan)
@@ -105,10 +101,20 @@ Result<void> checkPossible(const TrainingPlan& plan)
                  HEADROOM_TR("core",
                              "Megatron has neither Adafactor nor 8-bit optimizers: set optimizer.name to adam, sgd or "
                              "muon")},
-             std::pair{freezesParts(plan) && !describesFrozenParts(plan),
+             // prepare_mcore_model in ms-swift's megatron/utils/utils.py freezes; its models are decoders, from memory.
+             std::pair{freezesParts(plan) && isNoDecoder(plan),
+                       HEADROOM_TR("core",
+                                   "ms-swift freezes parts by name, layer or share under Megatron, and has neither "
+                                   "BERT nor encoder-decoder models there: see frozen.patterns, frozen.trained, "
+                                   "frozen.trained_layers and frozen.ratio")},
+             std::pair{freezesParts(plan) && profileOf(plan) == "megatron-kwai",
+                       HEADROOM_TR("core",
+                                   "Megatron-Kwai trains all of a model: see frozen.patterns, frozen.trained, "
+                                   "frozen.trained_layers and frozen.ratio")},
+             std::pair{freezesParts(plan) && plan.model.mtpLayers.value > 0,
                        HEADROOM_TR("core",
                                    "parts frozen by name, layer or share are described on Megatron's decoders that "
-                                   "have attention in every layer and predict one token: set frozen.llm")},
+                                   "predict one token: set frozen.llm, or model.mtp_layers to 0")},
              std::pair{plan.frozen.ratio.value > 0 && plan.frozen.ratio.value < 1 && plan.parallel.pp.value > 1,
                        HEADROOM_TR("core",
                                    "ms-swift freezes a share of the parameters on one pipeline stage alone: set "

@@ -6,10 +6,12 @@
 #include "footprint/programs.h"
 #include "footprint/recipe/state_space_scan.h"
 #include "footprint/tape/parameter_tensors.h"
+#include "footprint/tape/state.h"
 
 #include <QtTest>
 
 #include <map>
+#include <numeric>
 
 using namespace headroom;
 using namespace headroom::test;
@@ -29,6 +31,8 @@ private slots:
     void scanBackwardPeaks();
     void temporariesTogether();
     void adaptersTrainAlone();
+    void freezesByName_data();
+    void freezesByName();
     void tapesCountParameters_data();
     void tapesCountParameters();
     void refusals_data();
@@ -88,6 +92,12 @@ void HybridTest::tapesKeep_data()
     QTest::newRow("beside adapters") << megatron(
         mambaHybrid("M-", "2", {{"lora.rank", "8"}, {"lora.targets", "linear_fc1, linear_fc2"}}))
                                      << qint64{1024} * (mamba - 2 * 1024 - 2 * 2048);
+    QTest::newRow("its first matrix frozen")
+        << megatron(mambaHybrid("M", "1", {{"frozen.patterns", "in_proj.weight"}})) << 1024 * (mamba - 2 * 1024);
+    QTest::newRow("its last matrix frozen")
+        << megatron(mambaHybrid("M", "1", {{"frozen.patterns", "out_proj"}})) << 1024 * (mamba - 2 * 2048);
+    QTest::newRow("the scan frozen") // its kernel keeps the same for the gradients of what it reads
+        << megatron(mambaHybrid("M", "1", {{"frozen.patterns", "A_log|conv1d|mixer.norm"}})) << 1024 * mamba;
     QTest::newRow("an MLP") << megatron(mambaHybrid("-", "1")) << qint64{1024} * (2 * 1024 + 4 + 2 * 2 * 4096);
     // What the convolution reads; q and k normalised with their statistics and repeated, v, the gate; decay and beta;
     // inverted triangles of 64; the rule's result, the gated norm's statistics and result.
@@ -95,6 +105,8 @@ void HybridTest::tapesKeep_data()
         + 32 * (3 * 4 + 2) + 2 * 64 * 32 + 2 * 4096 + 4 * 32 + 2 * 4096;
     const TrainingPlan alone = deltaHybrid({{"model.layers", "1"}, {"model.layer_pattern", "G"}});
     QTest::newRow("a delta net") << megatron(alone) << 1024 * delta;
+    QTest::newRow("its matrices frozen") << megatron(alone, {{"frozen.patterns", "in_proj.weight|out_proj"}})
+                                         << 1024 * (delta - 2 * 2048 - 2 * 4096);
 }
 
 void HybridTest::tapesKeep()
@@ -227,6 +239,58 @@ void HybridTest::adaptersTrainAlone()
     const qint64 frozen = 1024 * 6176 + 4096 * 5 + 3 * 32 + 2048 + 2048 * 1024 + 1024 + 2 * 1024 * 4096 + 1024
         + 1024 * 2048 + 1024 * 1024 + 1024 + 32000 * 1024 + 1024;
     QCOMPARE(qint64{parameterCount(program, program.stages.front())}, trained + frozen);
+}
+
+void HybridTest::freezesByName_data()
+{
+    QTest::addColumn<TrainingPlan>("plan");
+    QTest::addColumn<qint64>("trained"); // elements
+    const auto row = [](const char* name, const TrainingPlan& plan, const char* key, const char* value,
+                        qint64 trained) {
+        QTest::newRow(name) << megatron(
+            plan, {{"model.tied_embeddings", "false"}, {"implementation.expandable_segments", "true"}, {key, value}})
+                            << trained;
+    };
+    // Projections of 2 · 2048 + 2 · 8 · 128 + 32 columns and back, a convolution of 4 and a bias over 4096 channels,
+    // three values a head, both norms; the first norm is part of the layer behind it.
+    const qint64 h = 1024, scan = h * 6176 + 5 * 4096 + 3 * 32 + 2048 + 2048 * h + h, mlp = 2 * h * 4096 + h;
+    const TrainingPlan mamba = mambaHybrid("M-*-", "4");
+    row("state spaces", mamba, "frozen.trained", R"(mixer\.)", scan);
+    row("numbers of heads", mamba, "frozen.trained", "A_log", 3 * 32);
+    row("convolution", mamba, "frozen.trained", "conv1d", 5 * 4096);
+    row("MLPs", mamba, "frozen.trained", R"(mlp\.)", 2 * mlp);
+    row("all but MLPs", mamba, "frozen.patterns", R"(mlp\.)",
+        scan + h * (1024 + 2 * 512) + h * h + h + h + 2 * 32000 * h);
+    row("final norm", mamba, "frozen.trained", "final_norm", h);
+    row("last layer", mamba, "frozen.trained_layers", "1", mlp);
+    // Columns of q, k, v and gate, and of two numbers a head; attention's queries have gates beside them.
+    const qint64 wide = 2048, columns = 2 * 2048 + 2 * 4096 + 2 * 32, queries = 2 * 16 * 256 + 2 * 2 * 256;
+    row("delta nets' matrices", deltaHybrid(), "frozen.trained", "in_proj|out_proj",
+        6 * (wide * columns + wide + 4096 * wide));
+    row("attention's projection", deltaHybrid(), "frozen.trained", "linear_qkv.weight", 2 * wide * queries);
+    row("names of the checkpoint", deltaHybrid(), "frozen.trained", R"(linear_attn\.out)", 6 * 4096 * wide);
+}
+
+/// Gradients of the trained alone, on every stage.
+void HybridTest::freezesByName()
+{
+    QFETCH(TrainingPlan, plan);
+    QFETCH(qint64, trained);
+    const ModelProgram program = programOf(plan);
+    const qint64 all = parameterCount(program, program.stages.front());
+    const ModelProgram staged = programOf(planOf({{"parallel.pp", "2"}, {"batch.accum", "4"}}, plan));
+    for (const ModelProgram* some : {&program, &staged}) {
+        qint64 parameters = 0, own = 0;
+        for (const StageProgram& stage : some->stages) {
+            const std::vector<std::int64_t> tensors = parameterTensors(*some, stage);
+            const qint64 elements = std::accumulate(tensors.begin(), tensors.end(), qint64{0});
+            QCOMPARE(qint64{stageState(*some, stage).gradients}, (4 * elements + 511) / 512 * 512);
+            own += elements;
+            parameters += parameterCount(*some, stage);
+        }
+        QCOMPARE(own, trained);
+        QCOMPARE(parameters, all);
+    }
 }
 
 void HybridTest::tapesCountParameters_data()

@@ -408,12 +408,12 @@ void TestTrainedParts::refuses_data()
     row("no share", "frozen.ratio=1.5", "must be between 0 and 1");
     row("half of the experts", "moe.experts=8 moe.topk=2 frozen.patterns=experts\\.0\\.", "some experts");
     row("nothing left", "frozen.patterns=.", "nothing is left to train");
-    row("Megatron's hybrids", "implementation.profile=megatron-te mixer.kind=mamba2 frozen.patterns=mlp",
-        "described on Megatron's decoders");
+    row("BERT", "implementation.profile=megatron-te model.family=bert frozen.patterns=mlp", "neither BERT nor");
+    row("T5", "implementation.profile=megatron-te model.family=t5 frozen.patterns=mlp", "nor encoder-decoder");
     row("Megatron's predictions", "implementation.profile=megatron-te model.mtp_layers=1 frozen.patterns=mlp",
-        "described on Megatron's decoders");
+        "model.mtp_layers to 0");
     row("Megatron-Kwai's layers", "implementation.profile=megatron-kwai frozen.trained_layers=2",
-        "described on Megatron's decoders");
+        "trains all of a model");
     row("a share over Megatron's stages", "implementation.profile=megatron-te parallel.pp=2 frozen.ratio=0.5",
         "one pipeline stage alone");
     row("half of Megatron's packed weight", "implementation.profile=megatron-te frozen.patterns=q_proj",
