@@ -9,7 +9,7 @@ BlockPool::BlockPool(const Segments& segments)
 {
     for (const Segments::Size& size : segments.freeBlocks()) {
         for (std::int64_t i = 0; i < size.count; ++i) {
-            insert(newBlock({size.bytes}));
+            insert(newSegment(size.bytes));
         }
     }
 }
@@ -19,20 +19,20 @@ BlockPool::Block BlockPool::allocate(std::int64_t bytes)
     if (Segments::isSmall(bytes)) {
         return none;
     }
-    const auto found = std::lower_bound(m_free.begin(), m_free.end(), Free{bytes, 0});
+    const auto found = std::lower_bound(m_free.begin(), m_free.end(), Free{bytes, 0, 0});
     Block block = none;
     if (found != m_free.end()) {
         block = found->block;
         m_free.erase(found);
         m_blocks[block].isFree = false;
     } else {
-        block = newBlock({Segments::segmentFor(bytes)});
+        block = newSegment(Segments::segmentFor(bytes));
         m_segments.push_back(m_blocks[block].bytes);
     }
     const std::int64_t left = m_blocks[block].bytes - bytes;
     if (!Segments::isRest(left)) {
         const Block next = m_blocks[block].next;
-        const Block tail = newBlock({left, block, next});
+        const Block tail = newBlock({left, m_blocks[block].address + bytes, block, next});
         if (next != none) {
             m_blocks[next].previous = tail;
         }
@@ -72,17 +72,25 @@ BlockPool::Block BlockPool::newBlock(const Data& data)
     return block;
 }
 
+BlockPool::Block BlockPool::newSegment(std::int64_t bytes)
+{
+    const Block block = newBlock({bytes, m_nextAddress});
+    m_nextAddress += bytes;
+    return block;
+}
+
 void BlockPool::insert(Block block)
 {
     m_blocks[block].isFree = true;
-    const Free entry{m_blocks[block].bytes, block};
+    const Free entry{m_blocks[block].bytes, m_blocks[block].address, block};
     m_free.insert(std::lower_bound(m_free.begin(), m_free.end(), entry), entry);
 }
 
 void BlockPool::erase(Block block)
 {
     m_blocks[block].isFree = false;
-    m_free.erase(std::lower_bound(m_free.begin(), m_free.end(), Free{m_blocks[block].bytes, block}));
+    m_free.erase(
+        std::lower_bound(m_free.begin(), m_free.end(), Free{m_blocks[block].bytes, m_blocks[block].address, block}));
 }
 
 void BlockPool::join(Block front, Block back)

@@ -20,7 +20,8 @@ public:
     /// Beside the free blocks of `segments`.
     explicit BlockPool(const Segments& segments);
 
-    /// The smallest free block that fits, or one of a new segment; none for a small tensor. `bytes`: rounded to 512.
+    /// The smallest free block that fits, the lowest of equal ones, or one of a new segment; none for a small tensor.
+    /// `bytes`: rounded to 512.
     Block allocate(std::int64_t bytes);
     void free(Block block);
 
@@ -31,18 +32,19 @@ public:
 private:
     struct Data
     {
-        std::int64_t bytes = 0;
+        std::int64_t bytes = 0, address = 0;
         Block previous = none, next = none;
         bool isFree = false;
     };
     struct Free
     {
-        std::int64_t bytes = 0;
+        std::int64_t bytes = 0, address = 0;
         Block block = none;
         friend auto operator<=>(const Free&, const Free&) = default;
     };
 
     Block newBlock(const Data& data);
+    Block newSegment(std::int64_t bytes);
     void insert(Block block);
     void erase(Block block);
     /// `back`, which is free and behind `front`, becomes a part of it.
@@ -52,6 +54,7 @@ private:
     std::vector<Block> m_spare;
     std::vector<Free> m_free; ///< ascending
     std::vector<std::int64_t> m_segments;
+    std::int64_t m_nextAddress = 0;
 };
 
 } // namespace headroom
