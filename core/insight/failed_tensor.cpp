@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "insight/failed_tensor.h"
 
+#include "allocator/allocator_sizes.h"
 #include "footprint/tape/program.h"
 #include "footprint/tape/state.h"
 
@@ -14,8 +15,6 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t sharedSegment = 20 * mebibyte; ///< holds several tensors of up to 10 MiB
-constexpr std::int64_t step = 2 * mebibyte;
 
 /// Half of the last of the two decimals that a message has.
 std::int64_t toleranceOf(Bytes requested)
@@ -62,13 +61,13 @@ public:
 private:
     void look(TensorKind kind, std::int64_t bytes, std::optional<Phase> phase)
     {
-        const std::int64_t segment = (bytes + step - 1) / step * step;
+        const std::int64_t size = blockSize(bytes);
         const FailedTensor tensor{kind, m_stage, phase};
         const bool isKnown = std::any_of(found.begin(), found.end(), [&](const FailedTensor& other) {
             return other.kind == kind && other.phase == phase;
         });
-        if (!isKnown && bytes > sharedSegment / 2
-            && std::abs(segment - m_requested.value) <= toleranceOf(m_requested)) {
+        if (!isKnown && size >= minLargeAlloc // others share a segment
+            && std::abs(segmentSize(size) - m_requested.value) <= toleranceOf(m_requested)) {
             found.push_back(tensor);
         }
     }
@@ -149,7 +148,7 @@ std::vector<FailedTensor> tensorsOfSize(Bytes requested, const TrainingPlan& pla
                                         std::optional<Phase> phase)
 {
     ModelProgram program;
-    if (requested.value <= sharedSegment + toleranceOf(requested) || !buildProgram(plan, program)) {
+    if (requested.value <= largeBuffer + toleranceOf(requested) || !buildProgram(plan, program)) {
         return {};
     }
     Finder finder(requested, program);

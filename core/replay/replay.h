@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "allocator/caching_allocator.h"
 #include "footprint/footprint.h"
 #include "footprint/tape/program.h"
-#include "replay/caching_allocator.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay/replay_reader.h"
 
-#include "footprint/tape/block_size.h"
+#include "allocator/allocator_sizes.h"
 #include "footprint/tape/offload.h"
 
 #include <algorithm>

@@ -46,7 +46,7 @@ const std::vector<std::tuple<QByteArray, QByteArray, QByteArray>>& elsewhere()
         {"I03", "footprint/schedule/tst_schedule.cpp", "\"I03\""},
         {"I04", "footprint/schedule/tst_schedule.cpp", "\"I04\""},
         {"I05", "footprint/schedule/tst_schedule.cpp", "\"I05\""},
-        {"M", "replay/tst_caching_allocator.cpp", "theory_cases.json"},
+        {"M", "allocator/tst_caching_allocator.cpp", "theory_cases.json"},
         {"F01", "footprint/outlook/tst_step_time.cpp", "F01a and F01b"},
         {"F02", "footprint/outlook/tst_step_time.cpp", "F02"},
         {"F04", "footprint/outlook/tst_step_time.cpp", "F04"},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/instant/count.h"
 
+#include "allocator/allocator_sizes.h"
 #include "footprint/instant/rests.h"
 #include "footprint/schedule/step_walk.h"
-#include "footprint/tape/block_size.h"
 #include "footprint/tape/state.h"
 #include "footprint/working.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/instant/estimator.h"
 
+#include "allocator/allocator_sizes.h"
 #include "footprint/instant/count.h"
 #include "footprint/instant/first_pass.h"
 #include "footprint/instant/peak.h"
@@ -8,7 +9,6 @@
 #include "footprint/instant/summary.h"
 #include "footprint/schedule/schedule.h"
 #include "footprint/schedule/step_walk.h"
-#include "footprint/tape/block_size.h"
 #include "footprint/tape/graph_inputs.h"
 #include "footprint/tape/round_up.h"
 #include "footprint/tape/state.h"

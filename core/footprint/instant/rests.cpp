@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/instant/rests.h"
 
-#include "footprint/instant/block_pool.h"
+#include "allocator/allocator_sizes.h"
+#include "footprint/instant/placed_activations.h"
 #include "footprint/schedule/schedule.h"
-#include "footprint/tape/block_size.h"
 
 #include <algorithm>
 #include <array>
@@ -107,104 +107,6 @@ Sizes statesOf(const Sizes& held, std::int64_t first, std::int64_t second)
     return states;
 }
 
-struct Held
-{
-    double bytes = 0, rests = 0;
-
-    Held& operator+=(const Held& other)
-    {
-        bytes += other.bytes;
-        rests += other.rests;
-        return *this;
-    }
-    friend Held operator-(const Held& a, const Held& b) { return {a.bytes - b.bytes, a.rests - b.rests}; }
-    friend Held operator*(const Held& held, double times) { return {held.bytes * times, held.rests * times}; }
-};
-
-/// Micro-batches on their way forward through a stage, and what is alive behind them.
-class ForwardPass
-{
-public:
-    ForwardPass(const ModelProgram& program, const StageProgram& stage, const Segments& state)
-        : m_program(program)
-        , m_stage(stage)
-        , m_pool(state)
-    {
-    }
-
-    void run()
-    {
-        for (const Chunk& chunk : m_stage.chunks) {
-            for (const PieceRun& run : chunk.runs) {
-                // Of many layers a few are played, which the others are like.
-                const std::int64_t played = std::min(run.count, std::int64_t{16});
-                const Held before = m_played;
-                for (std::int64_t i = 0; i < played; ++i) {
-                    play(m_program.pieces[run.piece].tape, run.checkpointGroup > 0);
-                }
-                if (run.count > played) {
-                    const auto others = static_cast<double>(run.count - played);
-                    m_others += (m_played - before) * (others / static_cast<double>(played));
-                }
-            }
-        }
-    }
-
-    [[nodiscard]] Held held() const
-    {
-        Held all = m_played;
-        return all += m_others;
-    }
-    /// By the recomputed layer that is built again first.
-    [[nodiscard]] Held rebuilt() const { return m_rebuilt; }
-    /// Of the part that was played.
-    [[nodiscard]] const std::vector<std::int64_t>& segments() const { return m_pool.segments(); }
-    [[nodiscard]] double timesPlayed() const { return m_played.bytes > 0 ? held().bytes / m_played.bytes : 1; }
-
-private:
-    /// Those of the tape's own storages.
-    void play(const Tape& tape, bool isRecomputed)
-    {
-        m_blocks.assign(tape.slotCount, BlockPool::none);
-        for (const Tape::Event& event : tape.forward) {
-            if (event.slot < Tape::firstLocal || event.slot >= tape.slotCount) {
-                continue;
-            }
-            if (event.op == Tape::Op::Allocate) {
-                m_blocks[event.slot] = m_pool.allocate(event.bytes);
-                m_played += heldBy(event);
-            } else if (event.op == Tape::Op::Free) {
-                free(event);
-            }
-        }
-        m_rebuilt = isRecomputed ? Held{} : m_rebuilt;
-        for (std::size_t i = 0; i < tape.saved.size() && isRecomputed; ++i) {
-            m_rebuilt += heldBy(tape.saved[i]);
-            free(tape.saved[i]);
-        }
-    }
-
-    void free(const Tape::Event& storage)
-    {
-        m_played += heldBy(storage) * -1;
-        m_pool.free(m_blocks[storage.slot]);
-        m_blocks[storage.slot] = BlockPool::none;
-    }
-
-    [[nodiscard]] Held heldBy(const Tape::Event& storage) const
-    {
-        const BlockPool::Block block = m_blocks[storage.slot];
-        const std::int64_t rest = block != BlockPool::none ? m_pool.sizeOf(block) - storage.bytes : 0;
-        return {static_cast<double>(storage.bytes), static_cast<double>(rest)};
-    }
-
-    const ModelProgram& m_program;
-    const StageProgram& m_stage;
-    BlockPool m_pool;
-    std::vector<BlockPool::Block> m_blocks; ///< by slot
-    Held m_played, m_others, m_rebuilt;
-};
-
 /// Where activations were, `bytes` of them: in segments like those that were made, at most so many times, and what is
 /// left together.
 void addCached(std::vector<std::int64_t> made, std::int64_t bytes, double mostTimes, Segments& segments)
@@ -237,17 +139,17 @@ Segments placeActivations(const ModelProgram& program, const StageProgram& stage
 {
     // A few of them: the second lies otherwise than the first.
     const std::int64_t all = microBatchesInFlight(program, stage), played = std::min(all, std::int64_t{4});
-    ForwardPass pass(program, stage, state);
+    PlacedActivations activations(program, stage, state);
     for (std::int64_t i = 0; i < played; ++i) {
-        pass.run();
+        activations.addMicroBatch();
     }
     const double times = static_cast<double>(all) / static_cast<double>(played);
-    Held held = pass.held() * times;
-    held += pass.rebuilt();
+    PlacedActivations::Held held = activations.held() * times;
+    held += activations.rebuilt();
     rests.reach = static_cast<std::int64_t>(held.bytes);
     rests.activations = held.bytes > 0 ? held.rests / held.bytes : 0;
     Segments segments = state;
-    addCached(pass.segments(), std::max<std::int64_t>(cached, 0), times * pass.timesPlayed(), segments);
+    addCached(activations.segments(), std::max<std::int64_t>(cached, 0), times * activations.timesPlayed(), segments);
     return segments;
 }
 
@@ -269,7 +171,7 @@ public:
     }
 
     /// Taken for granted of more sizes than it pays to combine.
-    [[nodiscard]] bool leaveRests() const { return m_count > most || leaveRests(0, Segments::segmentFor(1)); }
+    [[nodiscard]] bool leaveRests() const { return m_count > most || leaveRests(0, largeBuffer); }
 
 private:
     static constexpr std::ptrdiff_t most = 4;
@@ -279,7 +181,7 @@ private:
     {
         for (std::ptrdiff_t i = first; i < m_count; ++i) {
             const std::int64_t rest = left - m_sizes[static_cast<std::size_t>(i)];
-            if (rest > 0 && (Segments::isRest(rest) || leaveRests(i, rest))) {
+            if (rest > 0 && (isRest(rest) || leaveRests(i, rest))) {
                 return true;
             }
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/megatron/program.h"
 
+#include "allocator/allocator_sizes.h"
 #include "footprint/megatron/encoder.h"
 #include "footprint/megatron/pieces.h"
 #include "footprint/schedule/chunk_layers.h"
-#include "footprint/tape/block_size.h"
 #include "footprint/tape/offload.h"
 #include "footprint/tape/units.h"
 #include "plan/pipeline_split.h"

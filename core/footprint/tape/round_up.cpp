@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape/round_up.h"
 
-#include "footprint/tape/block_size.h"
+#include "allocator/allocator_sizes.h"
 
 #include <numeric>
 

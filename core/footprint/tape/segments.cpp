@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape/segments.h"
 
-#include "footprint/tape/block_size.h"
-
 #include <algorithm>
 
 namespace headroom {
@@ -16,14 +14,14 @@ constexpr auto isSmaller = [](const auto& size, std::int64_t bytes) { return siz
 std::int64_t Segments::place(std::int64_t bytes, std::int64_t count)
 {
     const std::int64_t size = blockSize(bytes);
-    if (m_areExpandable || isSmall(size)) {
+    if (m_areExpandable || isSmallBlock(size)) {
         return 0;
     }
     std::int64_t rests = 0;
     while (count > 0) {
         const auto found = std::lower_bound(m_free.begin(), m_free.end(), size, isSmaller);
         const bool isFree = found != m_free.end();
-        const std::int64_t whole = isFree ? found->bytes : segmentFor(size);
+        const std::int64_t whole = isFree ? found->bytes : segmentSize(size);
         const std::int64_t most = whole / size;
         std::int64_t blocks = (count + most - 1) / most;
         if (isFree) {
@@ -73,7 +71,7 @@ std::int64_t Segments::place(const Sizes& tensors)
 
 void Segments::free(std::int64_t bytes, std::int64_t count)
 {
-    if (!m_areExpandable && !isSmall(bytes) && count > 0) {
+    if (!m_areExpandable && !isSmallBlock(bytes) && count > 0) {
         add(m_free, bytes, count);
     }
 }
@@ -81,12 +79,6 @@ void Segments::free(std::int64_t bytes, std::int64_t count)
 void Segments::release()
 {
     m_free = m_all;
-}
-
-std::int64_t Segments::segmentFor(std::int64_t size)
-{
-    constexpr std::int64_t unit = 2 * mebibyte;
-    return size < ownSegment ? 20 * mebibyte : (size + unit - 1) / unit * unit;
 }
 
 void Segments::add(Sizes& sizes, std::int64_t bytes, std::int64_t count)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "allocator/allocator_sizes.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +26,7 @@ public:
     using Sizes = std::vector<Size>;
 
     /// Whether tensors of this size share a segment with others.
-    [[nodiscard]] static bool isShared(std::int64_t bytes) { return bytes > mebibyte && bytes < ownSegment; }
+    [[nodiscard]] static bool isShared(std::int64_t bytes) { return !isSmallBlock(bytes) && bytes < minLargeAlloc; }
 
     /// Places tensors that stay, of each size in turn; returns what their blocks hold beyond the sizes rounded to 512
     /// bytes.
@@ -36,15 +38,8 @@ public:
     void release();
 
     [[nodiscard]] const Sizes& freeBlocks() const { return m_free; } ///< ascending
-    /// Of the segment for a tensor, both rounded; and whether what is left of a block stays with it.
-    [[nodiscard]] static std::int64_t segmentFor(std::int64_t size);
-    [[nodiscard]] static bool isRest(std::int64_t left) { return left <= mebibyte; }
-    [[nodiscard]] static bool isSmall(std::int64_t size) { return size <= mebibyte; }
 
 private:
-    static constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-    static constexpr std::int64_t ownSegment = 10 * mebibyte;
-
     /// From `blocks` free ones of `whole` bytes each, which a tensor of `size` fits into.
     std::int64_t cut(std::int64_t whole, std::int64_t blocks, std::int64_t size, std::int64_t count);
     static void add(Sizes& sizes, std::int64_t bytes, std::int64_t count);

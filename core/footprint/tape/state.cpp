@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "footprint/tape/state.h"
 
+#include "allocator/allocator_sizes.h"
 #include "footprint/tape/dealt_tensors.h"
 #include "footprint/tape/round_up.h"
 
@@ -11,22 +12,20 @@ namespace headroom {
 
 namespace {
 
-constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-
-/// To the allocator's unit.
+/// As blockSize() rounds, but nothing stays nothing.
 std::int64_t rounded(std::int64_t bytes)
 {
-    return (bytes + 511) & ~std::int64_t{511};
+    return bytes > 0 ? blockSize(bytes) : 0;
 }
 
 /// What the block of a tensor holds beyond it.
 std::int64_t restOf(const ModelProgram& program, std::int64_t bytes)
 {
-    if (bytes < 10 * mebibyte || program.usesExpandableSegments) {
+    if (bytes < minLargeAlloc || program.usesExpandableSegments) {
         return 0;
     }
-    const std::int64_t rest = -rounded(bytes) & (2 * mebibyte - 1);
-    return rest <= mebibyte ? rest : 0;
+    const std::int64_t size = rounded(bytes), rest = segmentSize(size) - size;
+    return isRest(rest) ? rest : 0;
 }
 
 /// The blocks of `count` tensors; `rests`: what they hold beyond them.
@@ -35,11 +34,6 @@ std::int64_t blocksOf(const ModelProgram& program, std::int64_t bytes, std::int6
     const std::int64_t rest = restOf(program, bytes);
     rests += count * rest;
     return count * (rounded(bytes) + rest);
-}
-
-std::int64_t roundUp(std::int64_t value, std::int64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
 }
 
 std::int64_t paddedStart(std::int64_t sum, std::int64_t elements)
@@ -158,7 +152,7 @@ void addDealt(const ModelProgram& program, const StageProgram& stage, StageState
         }
     }
     for (const std::int64_t moment : momentTensors(program, stage)) {
-        bytes.moments += roundUp(moment, 512);
+        bytes.moments += rounded(moment);
         bytes.momentRests += restOf(program, moment);
     }
 }

@@ -5,9 +5,9 @@
 // runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py of early 2022 (theory_frameworks.md 3).
 #include "footprint/torch/gpt_pipeline.h"
 
+#include "allocator/allocator_sizes.h"
 #include "footprint/recipe/architecture.h"
 #include "footprint/schedule/schedule.h"
-#include "footprint/tape/block_size.h"
 #include "footprint/torch/gpt_modules.h"
 #include "footprint/torch/graph.h"
 #include "plan/batch.h"

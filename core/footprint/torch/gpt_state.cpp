@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "footprint/tape/block_size.h"
+#include "allocator/allocator_sizes.h"
 #include "footprint/tape/state.h"
 #include "footprint/torch/gpt_pipeline.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "allocator/allocator_sizes.h"
 #include "footprint/schedule/chunk_layers.h"
-#include "footprint/tape/block_size.h"
 #include "footprint/torch/blocks.h"
 #include "footprint/torch/encoder.h"
 #include "footprint/torch/pipeline.h"

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "replay/caching_allocator.h"
+#include "allocator/caching_allocator.h"
 
-#include "footprint/tape/block_size.h"
-#include "replay/allocator_sizes.h"
+#include "allocator/allocator_sizes.h"
 
 #include <algorithm>
 
 namespace headroom {
-
-namespace {
-
-std::int64_t segmentSize(std::int64_t size)
-{
-    return size <= smallSize ? smallBuffer : size < minLargeAlloc ? largeBuffer : roundUp(size, roundLarge);
-}
-
-} // namespace
 
 CachingAllocator::CachingAllocator(const AllocatorOptions& options)
     : m_options(options)
@@ -53,7 +43,7 @@ CachingAllocator::Block CachingAllocator::allocate(std::int64_t bytes, std::uint
     }
     const std::int64_t rest = m_blocks[block].size - size;
     const bool isFine = m_pools[pool].isSmall || m_options.expandableSegments;
-    if (isFine ? rest >= minBlockSize : size < m_options.maxSplitSize && rest > smallSize) {
+    if (isFine ? rest >= minBlockSize : size < m_options.maxSplitSize && !isRest(rest)) {
         splitOff(block, size);
     }
     m_blocks[block].requested = bytes;
@@ -73,6 +63,11 @@ void CachingAllocator::free(Block block)
     m_statistics.active -= m_blocks[block].size;
     m_statistics.requested -= m_blocks[block].requested;
     returnToPool(block);
+}
+
+void CachingAllocator::cacheSegment(std::int64_t bytes)
+{
+    insertFree(newSegment(bytes, poolFor(bytes, 0)));
 }
 
 void CachingAllocator::freeInUse(Block block)
@@ -129,11 +124,12 @@ std::int64_t CachingAllocator::largestFreeBlock() const
 
 std::uint32_t CachingAllocator::poolFor(std::int64_t size, std::uint32_t stream)
 {
-    while (m_pools.size() < std::size_t{stream} * 2 + 2) {
+    const std::uint32_t pool = stream * 2 + (isSmallBlock(size) ? 1 : 0);
+    while (m_pools.size() <= pool) {
         m_pools.emplace_back();
         m_pools.back().isSmall = m_pools.size() % 2 == 0;
     }
-    return stream * 2 + (size <= smallSize ? 1 : 0);
+    return pool;
 }
 
 CachingAllocator::Block CachingAllocator::newBlock(const BlockData& data)
@@ -201,10 +197,15 @@ CachingAllocator::Block CachingAllocator::fromDevice(std::int64_t size, std::uin
     if (segment > m_options.capacity - m_statistics.reserved) {
         return noBlock;
     }
+    return newSegment(segment, pool);
+}
+
+CachingAllocator::Block CachingAllocator::newSegment(std::int64_t bytes, std::uint32_t pool)
+{
     // Segments never touch, so that blocks of two segments are never taken for neighbours.
-    const Block block = newBlock({m_nextAddress, segment, 0, noBlock, noBlock, pool, false, true, false});
-    m_nextAddress += segment + smallBuffer;
-    m_statistics.reserved += segment;
+    const Block block = newBlock({m_nextAddress, bytes, 0, noBlock, noBlock, pool, false, true, false});
+    m_nextAddress += bytes + smallBuffer;
+    m_statistics.reserved += bytes;
     m_statistics.peakReserved = std::max(m_statistics.peakReserved, m_statistics.reserved);
     ++m_statistics.segments;
     ++m_statistics.deviceAllocations;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Segments that grow and shrink page by page in address space of their own (expandable_segments:True).
-#include "replay/allocator_sizes.h"
-#include "replay/caching_allocator.h"
+#include "allocator/allocator_sizes.h"
+#include "allocator/caching_allocator.h"
 
 #include <algorithm>
 

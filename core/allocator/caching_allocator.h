@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "replay/free_list.h"
-#include "units/bytes.h"
+#include "allocator/free_list.h"
 
 #include <cstdint>
 #include <vector>
@@ -51,6 +50,8 @@ public:
     void freeInUse(Block block);
     void synchronize();
     void emptyCache();
+    /// A free segment of any size, or the free part of one whose other blocks stay.
+    void cacheSegment(std::int64_t bytes);
     /// Peaks become the current values, as reset_peak_memory_stats() does.
     void resetPeaks();
 
@@ -84,6 +85,7 @@ private:
     void eraseFree(Block block);
     [[nodiscard]] Block takeFree(std::int64_t size, std::uint32_t pool);
     [[nodiscard]] Block fromDevice(std::int64_t size, std::uint32_t pool);
+    [[nodiscard]] Block newSegment(std::int64_t bytes, std::uint32_t pool);
     [[nodiscard]] Block fromExpandable(std::int64_t size, std::uint32_t pool);
     [[nodiscard]] Block expandableCandidate(std::int64_t size, std::uint32_t pool);
     [[nodiscard]] bool map(Block block, std::int64_t size);

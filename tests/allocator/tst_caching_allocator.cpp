@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "replay/caching_allocator.h"
+#include "allocator/caching_allocator.h"
 #include "support/folders.h"
 
 #include <nlohmann/json.hpp>
@@ -78,6 +78,7 @@ private slots:
     void holdsBlocksInUse();
     void releasesOversizeBlocksFirst();
     void unmapsWholePagesOnly();
+    void startsWithFreeSegments();
     void refusesImpossibleRequests();
     void staysConsistent_data();
     void staysConsistent();
@@ -202,6 +203,24 @@ void TestCachingAllocator::unmapsWholePagesOnly()
     allocator.free(first);
     allocator.free(third);
     QCOMPARE(qint64{allocator.statistics().allocated}, qint64{30 * MiB});
+}
+
+void TestCachingAllocator::startsWithFreeSegments()
+{
+    CachingAllocator allocator;
+    for (const std::int64_t free : {5 * MiB, 5 * MiB, 7 * MiB}) {
+        allocator.cacheSegment(free);
+    }
+    const auto whole = allocator.allocate(4 * MiB), second = allocator.allocate(4 * MiB);
+    QCOMPARE(qint64{allocator.sizeOf(whole)}, qint64{5 * MiB}); // 1 MiB is not split off
+    QVERIFY(allocator.addressOf(whole) < allocator.addressOf(second)); // of equal blocks the lowest
+    const auto cut = allocator.allocate(4 * MiB);
+    QCOMPARE(qint64{allocator.sizeOf(cut)}, qint64{4 * MiB});
+    QCOMPARE(qint64{allocator.statistics().reserved}, qint64{(5 + 5 + 7) * MiB});
+    for (const auto block : {whole, second, cut}) {
+        allocator.free(block);
+    }
+    QCOMPARE(qint64{allocator.largestFreeBlock()}, qint64{7 * MiB}); // segments are never joined
 }
 
 void TestCachingAllocator::refusesImpossibleRequests()

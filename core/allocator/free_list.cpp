@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "replay/free_list.h"
+#include "allocator/free_list.h"
 
 #include <algorithm>
 #include <bit>
@@ -27,10 +27,10 @@ void FreeList::insert(const Entry& entry)
 {
     const std::size_t index = classOf(entry.size);
     std::vector<Entry>& entries = m_classes[index];
-    const auto place = std::find_if(entries.begin(), entries.end(), [&entry](const Entry& other) {
-        return !isBefore(other, entry.size, entry.address);
-    });
-    entries.insert(place, entry);
+    const auto isNotBefore = [&entry](const Entry& other) { return !isBefore(other, entry.size, entry.address); };
+    // The last one first: segments are added in the order of their addresses.
+    const bool isLast = entries.empty() || !isNotBefore(entries.back());
+    entries.insert(isLast ? entries.end() : std::find_if(entries.begin(), entries.end(), isNotBefore), entry);
     m_filled[index / wordBits] |= std::uint64_t{1} << index % wordBits;
 }
 
