@@ -35,7 +35,7 @@ ConfigFormats ConfigFormats::load(const std::filesystem::path& userFolder)
     ConfigFormats formats;
     for (const BuiltinFile& file : builtinFiles()) {
         if (file.path.starts_with("formats/config/")) {
-            add(formats, parseFormat(file.content, std::string(file.path)));
+            add(formats, parseFormat(file));
         }
     }
     if (userFolder.empty()) {

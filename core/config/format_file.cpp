@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "config/format_file.h"
 
-#include "config/builtin_files.h"
 #include "config/format_nodes.h"
 #include "config/format_rules.h"
 #include "config/settings_without_effect.h"
@@ -29,7 +28,8 @@ public:
 
 private:
     [[nodiscard]] ConfigFormat readEntries();
-    [[nodiscard]] Result<ConfigFormat> builtin(const std::string& path, bool hasFlagsAsKeys) const;
+    [[nodiscard]] Result<ConfigFormat> inOurPlaces(const YamlTree& tree, const std::string& path,
+                                                   bool hasFlagsAsKeys) const;
     void addBase(ConfigFormat& format, std::size_t node) const;
     void addEnvironment(ConfigFormat& format) const;
     void addGroups(std::vector<std::vector<std::string>>& groups, std::size_t node) const;
@@ -242,8 +242,8 @@ template <class T> void append(std::vector<T>& to, std::vector<T> from)
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-/// A file of the program, its keys looked up in the places of this one.
-Result<ConfigFormat> FormatReader::builtin(const std::string& path, bool hasFlagsAsKeys) const
+/// A file of the program.
+Result<YamlTree> builtinTree(const std::string& path)
 {
     const auto files = builtinFiles();
     const auto file
@@ -251,18 +251,24 @@ Result<ConfigFormat> FormatReader::builtin(const std::string& path, bool hasFlag
     if (file == files.end()) {
         return failure(Text{HEADROOM_TR("core", "“%1” is not known here"), {path}}, path);
     }
-    return parseYaml(file->content, path).map([&](const YamlTree& tree) {
-        FormatReader reader(tree, path);
-        reader.readFor(scopes(), hasFlagsAsKeys);
-        return reader.readEntries();
-    });
+    return parseYaml(file->content, path);
+}
+
+/// Its keys looked up in the places of this one.
+Result<ConfigFormat> FormatReader::inOurPlaces(const YamlTree& tree, const std::string& path, bool hasFlagsAsKeys) const
+{
+    FormatReader reader(tree, path);
+    reader.readFor(scopes(), hasFlagsAsKeys);
+    return reader.readEntries();
 }
 
 /// What a built-in format says of its keys. What its program takes when a file is silent is not passed on: between that
 /// file and the program there are others.
 void FormatReader::addBase(ConfigFormat& format, std::size_t node) const
 {
-    auto base = builtin("formats/config/" + text(node) + ".yaml", format.hasFlagsAsKeys);
+    const std::string path = "formats/config/" + text(node) + ".yaml";
+    auto base = builtinTree(path).and_then(
+        [&](const YamlTree& tree) { return inOurPlaces(tree, path, format.hasFlagsAsKeys); });
     if (!base) {
         fail(node, Text{HEADROOM_TR("core", "“%1” is not known here"), {text(node)}});
     }
@@ -275,7 +281,9 @@ void FormatReader::addBase(ConfigFormat& format, std::size_t node) const
 /// Variables that PyTorch reads from the environment, whatever program it runs in.
 void FormatReader::addEnvironment(ConfigFormat& format) const
 {
-    auto environment = builtin("formats/environment.yaml", false);
+    static const std::string path = "formats/environment.yaml";
+    static const Result<YamlTree> tree = builtinTree(path); // for all formats
+    auto environment = tree.and_then([&](const YamlTree& of) { return inOurPlaces(of, path, false); });
     if (!environment) {
         throw Wrong{environment.error()};
     }
@@ -325,9 +333,17 @@ try {
 
 } // namespace
 
+Result<ConfigFormat> parseFormat(const BuiltinFile& file)
+{
+    const std::string name(file.path);
+    return parseYaml(file.content, name).and_then([&](const YamlTree& tree) {
+        return FormatReader(tree, name).read();
+    });
+}
+
 Result<ConfigFormat> parseFormat(std::string_view bytes, const std::string& name)
 {
-    // Checks encoding and limits; users write these files too.
+    // Checks encoding and limits, and what aliases expand to.
     const auto document = ConfigDocument::parse(std::string(bytes), name);
     if (!document) {
         return tl::unexpected(document.error());
