@@ -5669,8 +5669,12 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>Megatron-Kwai 训练模型的全部参数：见 frozen.patterns、frozen.trained、frozen.trained_layers 和 frozen.ratio</translation>
     </message>
     <message>
-        <source>parts frozen by name, layer or share are described on Megatron&apos;s decoders that predict one token: set frozen.llm, or model.mtp_layers to 0</source>
-        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中只预测一个词元的解码器：请设置 frozen.llm，或将 model.mtp_layers 设为 0</translation>
+        <source>predictions of further tokens are described frozen alike, each with its projection and its norms: see frozen.patterns and frozen.trained</source>
+        <translation>只描述各个多词元预测以同样方式冻结、且投影与其归一化一并冻结的情形：见 frozen.patterns 和 frozen.trained</translation>
+    </message>
+    <message>
+        <source>parts frozen by name, layer or share are described on Megatron&apos;s hybrids that predict one token: set frozen.llm, or model.mtp_layers to 0</source>
+        <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中只预测一个词元的混合模型：请设置 frozen.llm，或将 model.mtp_layers 设为 0</translation>
     </message>
 </context>
 <context>

@@ -269,6 +269,13 @@ const Choices frozenMegatronMixers{
      "frozen.trained=out_proj|A_log|linear_fc2|norm", "frozen.patterns=conv1d|linear_proj frozen.trained=output_layer",
      "frozen.patterns=experts|mixer"},
 };
+const Choices frozenPredictions{
+    {"frozen.trained_layers=5", "frozen.trained_layers=-4", "frozen.patterns=^mtp", "frozen.trained=^mtp",
+     "frozen.patterns=word_embeddings|linear_qkv", "frozen.trained=linear_fc2|output_layer",
+     "frozen.patterns=transformer_layer", "frozen.patterns=output_layer|linear_proj",
+     "shard.fsdp=true parallel.dp=4 "
+     "frozen.patterns=mlp|experts"},
+};
 const Choices mixers{{"mixer.kind=mamba2 mixer.attention_every=4", "mixer.kind=gated_delta_net mixer.attention_every=6",
                       "mixer.kind=mamba mixer.attention_every=2"}};
 const Choices gates{{"model.attn_gate=true", "model.attn_gate=true model.qk_norm=true"}};
@@ -370,6 +377,8 @@ void TestSweep::agrees_data()
     QTest::newRow("megatron-te, frozen hybrids") << QList<Choices>{
         hybrids, megatron, {towers, {"frozen.llm=true frozen.vision=false", "frozen.vision=true frozen.llm=true"}}};
     QTest::newRow("megatron-te, FSDP of hybrids") << QList<Choices>{hybrids, contexts, megatron, shardedUnits};
+    QTest::newRow("megatron-te, predictions with parts frozen")
+        << QList<Choices>{models, megatron, {{"model.mtp_layers=1", "model.mtp_layers=2"}}, frozenPredictions};
     QTest::newRow("megatron-te, parts of hybrids frozen")
         << QList<Choices>{hybrids, contexts, megatron, frozenMegatronMixers};
     QTest::newRow("megatron-te, FSDP of hybrids with parts frozen")

@@ -93,7 +93,7 @@ MegatronModules::Tensor PredictingHead::embedding()
 {
     const std::int64_t full = m_ops.streamBytes(m_shape.tokens());
     const Tensor words = recorder.run({}, EmbeddingTemporary, full, {}, [this](const Storages&) {
-        if (!m_shape.isFrozen) {
+        if (m_shape.trains(TrainedParts::Table)) {
             const Storage weight
                 = recorder.allocate(WeightGradient, m_shape.vocab * m_shape.hidden * m_shape.element); // never fused
         }
@@ -116,8 +116,9 @@ MegatronModules::Tensor PredictingHead::predict(const Tensor& states)
     Tensor before = norm(states, m_shape.hidden);
     Tensor both = recorder.run({words, before}, NormOutput, 2 * m_shape.boundaryBytes());
     words = before = {};
-    Tensor stream
-        = columnParallel(both, {m_shape.tokens(), 2 * m_shape.hidden, m_shape.hidden / m_shape.tensor, PartialOutput});
+    Tensor stream = columnParallel(both,
+                                   {m_shape.tokens(), 2 * m_shape.hidden, m_shape.hidden / m_shape.tensor,
+                                    PartialOutput, false, true, 0, TrainedParts::Joining});
     both = {};
     if (m_shape.tensor > 1) {
         stream = recorder.run({stream}, PartialOutput, m_ops.streamBytes(m_shape.tokens()));
@@ -164,17 +165,16 @@ MegatronModules::Tensor PredictingHead::loss(const Tensor& states, Tensor& logit
     };
     growBuffer();
     m_ops.cublas();
-    const Storage kept = m_shape.isFrozen ? Storage{} : states.storage;
+    const Storage kept = m_shape.trains(TrainedParts::Head) ? states.storage : Storage{};
     logits = recorder.run({states}, Logits, m_shape.tokens() * m_shape.vocab * m_shape.element, {kept},
                           [this, kept, full](const Storages& outputs) {
                               m_ops.cublas();
-                              if (m_ops.delays()) {
+                              if (m_ops.delays(TrainedParts::Head)) {
                                   delay(kept, outputs.front(), {m_shape.tokens(), m_shape.hidden, m_shape.vocab},
                                         m_shape.sequenceShards > 1 ? full : 0);
                               }
                               Storage gradient = recorder.allocate(ActivationGradient, full);
-                              const Storage weight
-                                  = m_shape.isFrozen ? Storage{} : weightGradient(m_shape.vocab, m_shape.hidden);
+                              const Storage weight = weightGradient(m_shape.vocab, m_shape.hidden, TrainedParts::Head);
                               if (m_shape.sequenceShards > 1) {
                                   gradient = recorder.allocate(ActivationGradient, m_shape.boundaryBytes());
                               }
@@ -229,9 +229,9 @@ void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool ha
     const std::int64_t depths = c.hybrid.repeatsPredictor ? 1 : c.predictors;
     for (std::int64_t depth = 0; depth < depths; ++depth) {
         for (int norm = 0; norm < 3; ++norm) {
-            addNorm(piece, c, c.hidden);
+            addNorm(piece, c, c.hidden, TrainedParts::Joining);
         }
-        addMatrix(piece, c.hidden / c.tensor, 2 * c.hidden);
+        addMatrix(piece, c, TrainedParts::Joining, c.hidden / c.tensor, 2 * c.hidden);
         for (const headroom::LayerKind kind : c.hybrid.predictor) {
             addHybridLayer(piece, c, kind);
         }
@@ -241,9 +241,9 @@ void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool ha
     }
     addHead(piece, c, hasOwnWeight);
     if (hasOwnWords) {
-        piece.parameters.push_back(c.vocab * c.hidden);
+        addTensor(piece, c, TrainedParts::Table, c.vocab * c.hidden);
         if (c.hasLearnedPositions) {
-            piece.parameters.push_back(c.positions * c.hidden);
+            addTensor(piece, c, TrainedParts::Table, c.positions * c.hidden);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #include "footprint/recipe/block_parameters.h"
 #include "footprint/recipe/parameters.h"
+#include "footprint/tape/shape.h"
 #include "plan/name_pattern.h"
 #include "plan/pipeline_layout.h"
 #include "plan/pipeline_split.h"
@@ -49,6 +50,11 @@ std::vector<std::int64_t> chunkStarts(const TrainingPlan& plan)
     return starts;
 }
 
+std::int64_t predictionsOf(const Architecture& model)
+{
+    return std::min(model.mtpLayers, model.repeatsPredictor ? std::int64_t{1} : mostLayers);
+}
+
 class PartFinder
 {
 public:
@@ -58,6 +64,7 @@ public:
         , m_tower(visionTowerOf(plan))
         , m_names(namesFor(plan))
         , m_starts(m_names.isMegatronCore ? chunkStarts(plan) : std::vector<std::int64_t>{0})
+        , m_predictions(profileOf(plan).starts_with("megatron") ? predictionsOf(m_model) : 0)
         , m_isTrainedAlone(!isStated(m_frozen.patterns) && !m_frozen.trainedLayers.isKnown()
                            && !m_frozen.ratio.isKnown())
     {
@@ -97,6 +104,7 @@ public:
         }
         set(TrainedParts::FinalNorm,
             isTrained(std::string(m_names.norm) + ".weight", static_cast<double>(m_model.hidden)));
+        readPredictions();
         set(TrainedParts::Head,
             m_model.tied ? (m_parts.outside & TrainedParts::Table) != 0
                          : isTrained(std::string(m_names.head) + ".weight", elementsOf(m_model.vocab, m_model.hidden)));
@@ -137,9 +145,45 @@ private:
     void readLayer(std::int64_t layer)
     {
         const std::int64_t start = *std::prev(std::upper_bound(m_starts.begin(), m_starts.end(), layer));
-        const std::string block = std::string(m_names.blocks) + std::to_string(layer - start) + ".";
+        m_parts.layers.push_back(
+            trainedOf(layer, std::string(m_names.blocks) + std::to_string(layer - start) + ".", m_model.kindOf(layer)));
+    }
+
+    /// Megatron's transformer/multi_token_prediction.py, from memory; DeepSeek's checkpoints have the same as layers
+    /// behind the others.
+    void readPredictions()
+    {
+        const bool isOwn = m_names.isMegatronCore;
+        for (std::int64_t depth = 0; depth < m_predictions && !m_problem; ++depth) {
+            const std::int64_t layer = m_model.layers + depth;
+            const std::string block = isOwn ? "mtp.layers." + std::to_string(depth) + "."
+                                            : std::string(m_names.blocks) + std::to_string(layer) + ".";
+            int joining = 0;
+            for (const std::string name :
+                 {"enorm", "hnorm", "eh_proj", isOwn ? "final_layernorm" : "shared_head.norm"}) {
+                const double rows = name == "eh_proj" ? 2.0 * static_cast<double>(m_model.hidden) : 1.0;
+                joining += isTrained(block + name + ".weight", rows * static_cast<double>(m_model.hidden),
+                                     isInLayers(layer, name))
+                    ? 1
+                    : 0;
+            }
+            std::uint32_t trained
+                = trainedOf(layer, block + (isOwn ? "transformer_layer." : ""), m_model.kindOf(m_model.layers - 1));
+            trained |= joining > 0 ? TrainedParts::Joining : 0U;
+            if (joining % 4 != 0 || (depth > 0 && trained != m_parts.prediction)) {
+                m_problem = Text{HEADROOM_TR("core",
+                                             "predictions of further tokens are described frozen alike, each with its "
+                                             "projection and its norms: see frozen.patterns and frozen.trained")};
+            }
+            m_parts.prediction = trained;
+        }
+    }
+
+    /// Of a block's parts.
+    std::uint32_t trainedOf(std::int64_t layer, const std::string& block, LayerKind kind)
+    {
         std::uint32_t trained = 0;
-        for (const NamedParameter& parameter : blockParameters(m_model, m_names, m_model.kindOf(layer))) {
+        for (const NamedParameter& parameter : blockParameters(m_model, m_names, kind)) {
             const bool isExpert = parameter.name.starts_with('.');
             const auto nameOf = [&](std::int64_t expert) { return nameOfParameter(parameter.name, expert); };
             const auto finds = [&](const std::string& name, double elements) {
@@ -153,7 +197,7 @@ private:
             }
             trained |= isTrained ? parameter.parts : 0U;
         }
-        m_parts.layers.push_back(trained);
+        return trained;
     }
 
     /// Behind the layer's; `expert`: the number of one, where it is one's.
@@ -212,6 +256,7 @@ private:
     const VisionTower m_tower;
     const ModuleNames m_names;
     const std::vector<std::int64_t> m_starts;
+    const std::int64_t m_predictions; ///< that have parameters of their own
     const bool m_isTrainedAlone;
     NamePattern m_pattern, m_trainedPattern;
     double m_vision = 0, m_projector = 0, m_limit = 0, m_seen = 0;
@@ -223,7 +268,7 @@ private:
 
 bool TrainedParts::trainsLanguage() const
 {
-    return (outside & (Table | FinalNorm | Head)) != 0
+    return (outside & (Table | FinalNorm | Head)) != 0 || prediction != 0
         || std::any_of(layers.begin(), layers.end(), [](std::uint32_t layer) { return layer != 0; });
 }
 

@@ -45,13 +45,15 @@ struct TrainedParts
         MixerScan = 1U << 27U, ///< numbers of a head or channel: A, D and a bias
         MixerNorm = 1U << 28U,
         MixerOut = 1U << 29U,
-        SharedOpening = 1U << 30U ///< the shared expert's gate of one number a token
+        SharedOpening = 1U << 30U, ///< the shared expert's gate of one number a token
+        Joining = 1U << 31U ///< what a prediction of further tokens has around its layer: three norms, a projection
     };
     static constexpr std::uint32_t all = ~std::uint32_t{0};
     static constexpr std::uint32_t outsideBlocks = Table | FinalNorm | Head | Vision | Projector;
 
     std::uint32_t outside = all; ///< blocks: those that every block trains
     std::vector<std::uint32_t> layers; ///< empty: all of every block is trained
+    std::uint32_t prediction = 0; ///< of each layer that predicts further tokens, where there are any
 
     [[nodiscard]] bool isAll() const { return layers.empty(); }
     [[nodiscard]] std::uint32_t of(std::int64_t layer) const

@@ -111,9 +111,9 @@ Result<void> checkPossible(const TrainingPlan& plan)
                        HEADROOM_TR("core",
                                    "Megatron-Kwai trains all of a model: see frozen.patterns, frozen.trained, "
                                    "frozen.trained_layers and frozen.ratio")},
-             std::pair{freezesParts(plan) && plan.model.mtpLayers.value > 0,
+             std::pair{freezesParts(plan) && isHybrid(plan) && architectureOf(plan).mtpLayers > 0,
                        HEADROOM_TR("core",
-                                   "parts frozen by name, layer or share are described on Megatron's decoders that "
+                                   "parts frozen by name, layer or share are described on Megatron's hybrids that "
                                    "predict one token: set frozen.llm, or model.mtp_layers to 0")},
              std::pair{plan.frozen.ratio.value > 0 && plan.frozen.ratio.value < 1 && plan.parallel.pp.value > 1,
                        HEADROOM_TR("core",

@@ -314,8 +314,12 @@ Result<void> readTrainedParts(const TrainingPlan& plan, RankShape& shape)
     }
     shape.parts = std::move(*parts);
     shape.trained = shape.parts.outside;
+    if (shape.predictors > 0) { // the head's piece has them
+        constexpr std::uint32_t outside = TrainedParts::outsideBlocks;
+        shape.trained = (shape.trained & outside) | (shape.parts.prediction & ~outside);
+    }
     const auto divides = [&shape](std::uint32_t trained) { return partsAWeight(shape, trained); };
-    if (std::any_of(shape.parts.layers.begin(), shape.parts.layers.end(), divides)) {
+    if (divides(shape.parts.prediction) || std::any_of(shape.parts.layers.begin(), shape.parts.layers.end(), divides)) {
         return failure(Text{HEADROOM_TR("core",
                                         "Megatron packs query, key and value in one weight, and gate and up projection "
                                         "in another: freeze all of a weight or nothing of it (see frozen.patterns, "

@@ -80,6 +80,8 @@ private slots:
     void storesStateOfTheTrained();
     void storesStateOfMegatronsTrained_data();
     void storesStateOfMegatronsTrained();
+    void predictsFrozen_data();
+    void predictsFrozen();
     void keepsInputsOfMegatronsTrained_data();
     void keepsInputsOfMegatronsTrained();
     void frozenWeightsHaveATypeOfTheirOwn();
@@ -297,6 +299,43 @@ void TestTrainedParts::storesStateOfMegatronsTrained()
     QCOMPARE(gradients, 4 * trained);
 }
 
+void TestTrainedParts::predictsFrozen_data()
+{
+    QTest::addColumn<QByteArray>("key");
+    QTest::addColumn<QByteArray>("value");
+    QTest::addColumn<qint64>("trained"); // elements
+    constexpr qint64 h = 4096, f = 11008, v = 32000, mlp = 3 * h * f, attention = 4 * h * h;
+    constexpr qint64 layer = mlp + attention + 2 * h, joining = 2 * h * h + 3 * h;
+    const auto row = [](const char* name, const char* key, const char* value, qint64 trained) {
+        QTest::newRow(name) << QByteArray(key) << QByteArray(value) << trained;
+    };
+    row("the predictions alone", "frozen.trained", R"(^mtp\.)", 2 * (layer + joining));
+    row("all but them", "frozen.patterns", R"(^mtp\.)", 32 * layer + h + 2 * v * h);
+    row("all but their layers", "frozen.patterns", "transformer_layer", 32 * layer + 2 * joining + h + 2 * v * h);
+    row("last matrices", "frozen.trained", "linear_fc2", (32 + 2) * h * f);
+    row("the two last of the checkpoint's", "frozen.trained", R"(model\.layers\.3[23]\.)", 2 * (layer + joining));
+    row("last layer and what follows", "frozen.trained_layers", "1", layer + 2 * (layer + joining));
+    row("embedding", "frozen.trained", "word_embeddings", v * h);
+}
+
+/// A prediction has a layer, a projection of two states and three norms (theory.md 1.4), each with a name.
+void TestTrainedParts::predictsFrozen()
+{
+    QFETCH(QByteArray, key);
+    QFETCH(QByteArray, value);
+    QFETCH(qint64, trained);
+    const TrainingPlan plan = planOf({{"precision.recipe", "megatron-bf16"},
+                                      {"model.mtp_layers", "2"},
+                                      {"implementation.expandable_segments", "true"},
+                                      {key.toStdString(), value.toStdString()}},
+                                     planOf(llama2, "megatron-te"));
+    constexpr qint64 h = 4096, one = 202'383'360 + 2 * h * h + 3 * h; // 4 h² + 3 h f + 2 h, and what joins states
+    const ModelProgram program = programOf(plan);
+    QCOMPARE(qint64{parameterCount(program, program.stages.front())}, 6'738'415'616 + 2 * one);
+    QCOMPARE(qint64{stageState(program, program.stages.front()).gradients}, 4 * trained);
+    QCOMPARE(qint64{stageState(program, program.stages.front()).master}, 4 * trained);
+}
+
 void TestTrainedParts::keepsInputsOfMegatronsTrained_data()
 {
     QTest::addColumn<QByteArray>("frozen");
@@ -410,8 +449,13 @@ void TestTrainedParts::refuses_data()
     row("nothing left", "frozen.patterns=.", "nothing is left to train");
     row("BERT", "implementation.profile=megatron-te model.family=bert frozen.patterns=mlp", "neither BERT nor");
     row("T5", "implementation.profile=megatron-te model.family=t5 frozen.patterns=mlp", "nor encoder-decoder");
-    row("Megatron's predictions", "implementation.profile=megatron-te model.mtp_layers=1 frozen.patterns=mlp",
+    row("predictions of Megatron's hybrids",
+        "implementation.profile=megatron-te model.mtp_layers=1 mixer.kind=mamba2 frozen.patterns=mlp",
         "model.mtp_layers to 0");
+    row("half of what joins states", "implementation.profile=megatron-te model.mtp_layers=1 frozen.patterns=eh_proj",
+        "frozen alike");
+    row("one prediction of two", "implementation.profile=megatron-te model.mtp_layers=2 frozen.patterns=mtp.layers.1",
+        "frozen alike");
     row("Megatron-Kwai's layers", "implementation.profile=megatron-kwai frozen.trained_layers=2",
         "trains all of a model");
     row("a share over Megatron's stages", "implementation.profile=megatron-te parallel.pp=2 frozen.ratio=0.5",
