@@ -3193,10 +3193,6 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
         <translation>未给出每个样本的图像数：按一张计算</translation>
     </message>
     <message>
-        <source>the tapes describe multi-token prediction in the last chunk only, where the loss is</source>
-        <translation>逐张量模型只描述位于最后一个模型块（损失所在处）的多 token 预测</translation>
-    </message>
-    <message>
         <source>DualPipe needs an even number of stages, and micro-batches at least twice as many and in pairs</source>
         <translation>DualPipe 需要偶数个流水级，微批次数须为偶数且至少为流水级数的两倍</translation>
     </message>
@@ -5675,6 +5671,14 @@ Exit codes: 0 fits or holds, 1 does not, 2 bad input or usage.</source>
     <message>
         <source>parts frozen by name, layer or share are described on Megatron&apos;s hybrids that predict one token: set frozen.llm, or model.mtp_layers to 0</source>
         <translation>按名称、层或比例冻结部分参数，只适用于 Megatron 中只预测一个词元的混合模型：请设置 frozen.llm，或将 model.mtp_layers 设为 0</translation>
+    </message>
+    <message>
+        <source>the tapes describe multi-token prediction in one chunk, behind the last layer: see parallel.layout</source>
+        <translation>这里描述的多 token 预测都在同一个块里，位于最后一层之后：见 parallel.layout</translation>
+    </message>
+    <message>
+        <source>multi-token prediction in front of the loss&apos;s chunk is not described under schedules that split the backward: see parallel.layout</source>
+        <translation>在拆分反向传播的调度下，尚未描述位于损失所在块之前的多 token 预测：见 parallel.layout</translation>
     </message>
 </context>
 <context>

@@ -23,7 +23,7 @@ inline TrainingPlan mambaHybrid(const char* pattern, const char* layers, FieldTe
 }
 
 /// Qwen3-Next's attention: h = 2048, 16 heads of 256 values with gates.
-inline TrainingPlan gatedAttention(FieldTexts more = {})
+inline TrainingPlan gatedDecoder(FieldTexts more = {})
 {
     return planOf(more,
                   planOf({{"model.layers", "1"},
@@ -43,13 +43,13 @@ inline TrainingPlan gatedAttention(FieldTexts more = {})
 inline TrainingPlan deltaHybrid(FieldTexts more = {})
 {
     return planOf(more,
-                  gatedAttention({{"model.layers", "8"},
-                                  {"mixer.kind", "gated_delta_net"},
-                                  {"mixer.attention_every", "4"},
-                                  {"mixer.heads", "32"},
-                                  {"mixer.head_dim", "128"},
-                                  {"mixer.key_heads", "16"},
-                                  {"mixer.key_dim", "128"}}));
+                  gatedDecoder({{"model.layers", "8"},
+                                {"mixer.kind", "gated_delta_net"},
+                                {"mixer.attention_every", "4"},
+                                {"mixer.heads", "32"},
+                                {"mixer.head_dim", "128"},
+                                {"mixer.key_heads", "16"},
+                                {"mixer.key_dim", "128"}}));
 }
 
 /// Rows of plans over several stages, and how many.

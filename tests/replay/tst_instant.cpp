@@ -218,6 +218,10 @@ void TestInstant::agreesWithReplay_data()
     row("prediction, eager rotation, no fused gradients", llama7b,
         predicting + "implementation.rope_fusion=false implementation.grad_accum_fusion=false");
     row("prediction of experts", deepseek, predicting + "parallel.pp=2");
+    const QByteArray apart = predicting + "batch.accum=16 parallel.pp=4 parallel.vpp=2 parallel.layout=";
+    row("prediction in a chunk of its own", deepseek, apart + "Ett|t|t|t|t|tt|m|L");
+    row("prediction behind the last layer, recompute", deepseek,
+        apart + "Ett|t|t|t|t|t|tm|L recompute.enabled=true recompute.granularity=full");
     row("prediction under DualPipe", deepseek, predicting + "parallel.pp=2 parallel.schedule=dualpipe");
     row("prediction under ZB-V", deepseek, predicting + "parallel.pp=2 parallel.schedule=zb-v");
     row("prediction in a layout", llama7b, predicting + "parallel.pp=2 parallel.layout=Et*8|t*8|t*8|t*8mL");

@@ -30,6 +30,11 @@ public:
 
     void forward();
     void backward();
+    /// The prediction layers alone; returns what they hand on.
+    Tape::Slot forwardPredictions();
+    void backwardPredictions();
+    /// Output layers and losses alone.
+    void forwardLosses();
     void writeWeights();
 
 private:
@@ -37,6 +42,8 @@ private:
     Tensor predict(const Tensor& states);
     Tensor layer(const Tensor& stream);
     Tensor hybridLayers(Tensor stream);
+    Tensor predictAll(Tensor states);
+    void losses(Tensor all);
     Tensor loss(const Tensor& states, Tensor& logits);
     Storage softmaxOf(const Tensor& logits);
 
@@ -51,24 +58,49 @@ private:
 
 void PredictingHead::forward()
 {
-    Tensors states{norm(recorder.borrowed(Tape::input, m_shape.boundaryBytes()), m_shape.hidden)};
+    losses(predictAll(norm(recorder.borrowed(Tape::input, m_shape.boundaryBytes()), m_shape.hidden)));
+}
+
+Tape::Slot PredictingHead::forwardPredictions()
+{
+    const Tensor all = predictAll(recorder.borrowed(Tape::input, m_shape.boundaryBytes()));
+    m_loss = all.id;
+    return recorder.handOut(all);
+}
+
+void PredictingHead::backwardPredictions()
+{
+    recorder.backward(m_loss, recorder.borrowed(Tape::gradient, m_shape.predictedBytes()).storage);
+}
+
+void PredictingHead::forwardLosses()
+{
+    losses(recorder.borrowed(Tape::input, m_shape.predictedBytes()));
+}
+
+/// The model's states and those of every prediction, in one tensor.
+MegatronModules::Tensor PredictingHead::predictAll(Tensor states)
+{
+    Tensors all{std::move(states)};
     for (std::int64_t depth = 0; depth < m_shape.predictors; ++depth) {
-        states.push_back(predict(states.back()));
+        all.push_back(predict(all.back()));
     }
-    const auto count = states.size();
-    Tensor all = recorder.run(states, HeadStates, m_shape.boundaryBytes() * static_cast<std::int64_t>(count), {},
-                              TapeRecorder::passed(count));
+    return recorder.run(all, HeadStates, m_shape.predictedBytes(), {}, TapeRecorder::passed(all.size()));
+}
+
+void PredictingHead::losses(Tensor all)
+{
+    const auto count = static_cast<std::size_t>(1 + m_shape.predictors);
     Tensors parts = recorder.split(all, count);
-    states.clear();
     all = {};
     Tensor logits; // of the last prediction until its function returns
-    Tensors losses;
+    Tensors terms;
     for (std::size_t i = 1; i < count; ++i) {
-        losses.push_back(loss(parts[i], logits));
+        terms.push_back(loss(parts[i], logits));
     }
     logits = {};
-    losses.insert(losses.begin(), loss(parts[0], logits));
-    m_loss = recorder.run(losses, LossTerms, m_shape.tokens() * 4, {}, TapeRecorder::passed(count)).id;
+    terms.insert(terms.begin(), loss(parts[0], logits));
+    m_loss = recorder.run(terms, LossTerms, m_shape.tokens() * 4, {}, TapeRecorder::passed(count)).id;
 }
 
 void PredictingHead::backward()
@@ -206,6 +238,61 @@ MegatronModules::Storage PredictingHead::softmaxOf(const Tensor& logits)
     return softmax;
 }
 
+/// Norms of words and states, the projection of both, the layers and the last norm, of every depth.
+void addPredictions(Piece& piece, const RankShape& c)
+{
+    const std::int64_t depths = c.hybrid.repeatsPredictor ? 1 : c.predictors;
+    for (std::int64_t depth = 0; depth < depths; ++depth) {
+        for (int norm = 0; norm < 3; ++norm) {
+            addNorm(piece, c, c.hidden, TrainedParts::Joining);
+        }
+        addMatrix(piece, c, TrainedParts::Joining, c.hidden / c.tensor, 2 * c.hidden);
+        for (const headroom::LayerKind kind : c.hybrid.predictor) {
+            addHybridLayer(piece, c, kind);
+        }
+        if (c.hybrid.predictor.empty()) {
+            addDecoderLayer(piece, c, c.experts.hasLayer(c.layers - 1));
+        }
+    }
+}
+
+void addWords(Piece& piece, const RankShape& c)
+{
+    addTensor(piece, c, TrainedParts::Table, c.vocab * c.hidden);
+    if (c.hasLearnedPositions) {
+        addTensor(piece, c, TrainedParts::Table, c.positions * c.hidden);
+    }
+}
+
+/// The decoder's norm, whose result goes to another chunk.
+class NormAlone : private MegatronModules
+{
+public:
+    explicit NormAlone(MegatronOps& ops)
+        : MegatronModules(ops)
+    {
+    }
+
+    Tape::Slot forward()
+    {
+        const Tensor normed = norm(recorder.borrowed(Tape::input, m_shape.boundaryBytes()), m_shape.hidden);
+        m_normed = normed.id;
+        return recorder.handOut(normed);
+    }
+    void backward() { recorder.backward(m_normed, recorder.borrowed(Tape::gradient, m_shape.boundaryBytes()).storage); }
+
+private:
+    int m_normed = -1;
+};
+
+/// In the place of the output's, the input's, of so many bytes.
+void handOnGradient(MegatronOps& ops, std::int64_t bytes)
+{
+    ops.writer.free(Tape::gradient);
+    ops.writer.allocateInto(Tape::gradient, ActivationGradient, bytes);
+    ops.writer.free(Tape::input);
+}
+
 } // namespace
 
 void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool hasOwnWords) const
@@ -226,25 +313,61 @@ void MegatronTapes::writePredictingHead(Piece& piece, bool hasOwnWeight, bool ha
 
     piece.parameters.clear();
     piece.expertParameters.clear();
-    const std::int64_t depths = c.hybrid.repeatsPredictor ? 1 : c.predictors;
-    for (std::int64_t depth = 0; depth < depths; ++depth) {
-        for (int norm = 0; norm < 3; ++norm) {
-            addNorm(piece, c, c.hidden, TrainedParts::Joining);
-        }
-        addMatrix(piece, c, TrainedParts::Joining, c.hidden / c.tensor, 2 * c.hidden);
-        for (const headroom::LayerKind kind : c.hybrid.predictor) {
-            addHybridLayer(piece, c, kind);
-        }
-        if (c.hybrid.predictor.empty()) {
-            addDecoderLayer(piece, c, c.experts.hasLayer(c.layers - 1));
-        }
-    }
+    addPredictions(piece, c);
     addHead(piece, c, hasOwnWeight);
     if (hasOwnWords) {
-        addTensor(piece, c, TrainedParts::Table, c.vocab * c.hidden);
-        if (c.hasLearnedPositions) {
-            addTensor(piece, c, TrainedParts::Table, c.positions * c.hidden);
-        }
+        addWords(piece, c);
+    }
+}
+
+/// The norm stands where the decoder's last layer is (transformer/transformer_block.py,
+/// has_final_layernorm_in_this_stage).
+void MegatronTapes::writeDecoderNorm(Piece& piece) const
+{
+    const RankShape& c = m_shape;
+    MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(c.sequence);
+    NormAlone norm(ops);
+    ops.writer.beginBackward(norm.forward());
+    norm.backward();
+    handOnGradient(ops, c.boundaryBytes());
+    piece.parameters.clear();
+    addNorm(piece, c, c.hidden, TrainedParts::FinalNorm);
+}
+
+/// With words of their own: every chunk is a model of its own (models/gpt/gpt_model.py). What flows out is larger than
+/// what flows in, so that stages tell each other sizes (pipeline_parallel/p2p_communication.py, mtp_standalone; from
+/// memory).
+void MegatronTapes::writePredictions(Piece& piece) const
+{
+    const RankShape& c = m_shape;
+    MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(c.sequence);
+    PredictingHead head(ops);
+    ops.writer.beginBackward(head.forwardPredictions());
+    head.backwardPredictions();
+    handOnGradient(ops, c.boundaryBytes());
+    piece.parameters.clear();
+    piece.expertParameters.clear();
+    addPredictions(piece, c);
+    addWords(piece, c);
+}
+
+void MegatronTapes::writePredictedHead(Piece& piece, bool hasOwnWeight) const
+{
+    const RankShape& c = m_shape;
+    MegatronOps ops(c, piece.tape, m_persistents);
+    ops.declareStream(c.sequence);
+    PredictingHead head(ops);
+    head.forwardLosses();
+    ops.writer.beginBackward(Tape::none);
+    head.backward();
+    ops.writer.allocateInto(Tape::gradient, ActivationGradient, c.predictedBytes());
+    ops.writer.free(Tape::input);
+    piece.parameters.clear();
+    piece.expertParameters.clear();
+    if (hasOwnWeight) {
+        addTensor(piece, c, TrainedParts::Head, c.vocab * c.hidden);
     }
 }
 

@@ -14,10 +14,10 @@ MegatronPieces::MegatronPieces(ModelProgram& program)
 {
 }
 
-void MegatronPieces::write(EncoderTapes& encoder)
+void MegatronPieces::write(EncoderTapes& encoder, bool predictsApart)
 {
     m_program.persistents.all.clear();
-    makeRoom(encoder.isPresent());
+    makeRoom(encoder.isPresent(), predictsApart);
     auto& pieces = m_program.pieces;
     const bool waitsForWords = !ownsHead() && m_shape.languageStages() == 1 && m_shape.predictors == 0
         && !m_shape.fusesWeightGradients && m_shape.trains(TrainedParts::Table);
@@ -30,6 +30,10 @@ void MegatronPieces::write(EncoderTapes& encoder)
     tapes.writeEmbedding(pieces[Embedding], words);
     writeLayers(tapes);
     writeHead(tapes, pieces[Head]);
+    if (predictsApart) {
+        tapes.writeDecoderNorm(pieces[decoderNorm()]);
+        tapes.writePredictions(pieces[predictions()]);
+    }
     if (m_shape.graphs.isOn) {
         recordPieces();
     }
@@ -42,7 +46,7 @@ void MegatronPieces::write(EncoderTapes& encoder)
     freeze();
 }
 
-void MegatronPieces::makeRoom(bool hasEncoder)
+void MegatronPieces::makeRoom(bool hasEncoder, bool predictsApart)
 {
     auto& pieces = m_program.pieces;
     const std::size_t decoders = m_shape.experts.isPresent() ? DecoderEmbedding : EncoderNorm;
@@ -51,6 +55,10 @@ void MegatronPieces::makeRoom(bool hasEncoder)
     if (m_shape.vocabularyShards > 1) {
         m_vocabulary = static_cast<std::uint16_t>(pieces.size());
         pieces.emplace_back();
+    }
+    if (predictsApart) {
+        m_decoderNorm = static_cast<std::uint16_t>(pieces.size());
+        pieces.resize(pieces.size() + 2);
     }
 }
 
@@ -120,6 +128,8 @@ void MegatronPieces::writeHead(const MegatronTapes& tapes, Piece& piece) const
 {
     if (m_shape.labels > 0) {
         tapes.writeClassifier(piece);
+    } else if (m_decoderNorm > 0) {
+        tapes.writePredictedHead(piece, ownsHead());
     } else if (m_shape.predictors > 0) {
         const bool ownsWords = !isTogether();
         tapes.writePredictingHead(piece, ownsHead() && !(m_shape.isTied && ownsWords), ownsWords);
@@ -147,7 +157,8 @@ void MegatronPieces::recordPieces()
         recordGraphs(m_shape, expert, 1, pieces[ExpertLayer]);
     }
     const bool predictsByExperts = m_shape.experts.hasLayer(m_shape.layers - 1);
-    recordGraphs(m_shape, predictsByExperts ? expert : dense, m_shape.predictors, pieces[Head]);
+    const std::uint16_t predicting = m_decoderNorm > 0 ? predictions() : std::uint16_t{Head};
+    recordGraphs(m_shape, predictsByExperts ? expert : dense, m_shape.predictors, pieces[predicting]);
 }
 
 /// Of the embedding the positions stay on the first stage, of the head the norm on the last one.

@@ -28,7 +28,8 @@ public:
 
     explicit MegatronPieces(ModelProgram& program);
 
-    void write(EncoderTapes& encoder);
+    /// `predictsApart`: multi-token prediction has pieces of its own.
+    void write(EncoderTapes& encoder, bool predictsApart);
 
     /// Decoder layers that differ: some have experts, or they are a hybrid's.
     [[nodiscard]] bool haveLayersOfSeveralKinds() const { return m_shape.experts.isPresent() || !m_kinds.empty(); }
@@ -38,9 +39,12 @@ public:
     [[nodiscard]] std::vector<LayerPiece> layers() const;
     /// Of a stage's share of the vocabulary; 0: none.
     [[nodiscard]] std::uint16_t vocabularyShare() const { return m_vocabulary; }
+    /// Where multi-token prediction is apart: the norm behind the last layer, and the predictions.
+    [[nodiscard]] std::uint16_t decoderNorm() const { return m_decoderNorm; }
+    [[nodiscard]] std::uint16_t predictions() const { return static_cast<std::uint16_t>(m_decoderNorm + 1); }
 
 private:
-    void makeRoom(bool hasEncoder);
+    void makeRoom(bool hasEncoder, bool predictsApart);
     void writeLayers(const MegatronTapes& tapes);
     void writeKinds();
     void writeHead(const MegatronTapes& tapes, Piece& piece) const;
@@ -67,6 +71,7 @@ private:
     std::vector<Kind> m_kinds; ///< of a hybrid, or of layers some of whose parts are frozen; behind the others
     std::size_t m_firstKind = 0;
     std::uint16_t m_vocabulary = 0;
+    std::uint16_t m_decoderNorm = 0; ///< 0: multi-token prediction is the head's
 };
 
 } // namespace headroom

@@ -83,7 +83,7 @@ public:
         if (auto placed = m_layers.place(std::move(layers)); !placed) {
             return placed;
         }
-        m_pieces.write(m_encoder);
+        m_pieces.write(m_encoder, m_layers.predictsApart());
         m_program.stages.resize(m_layers.stages() + static_cast<std::size_t>(m_shape.encoderStages));
         m_encoder.fillOwnStages();
         for (std::int64_t own = 0; own < m_shape.languageStages(); ++own) {
@@ -128,8 +128,10 @@ private:
         chunk.sends = !isLast;
         chunk.receivedBytes = chunk.sentBytes = 0;
         chunk.isFrozen = false;
-        if (isFirst || isLast) {
-            loadBatch(m_shape, isFirst || m_shape.predictors > 0, chunk);
+        const bool isApart = m_layers.predictsApart();
+        const bool predicts = isApart ? m_layers.fromPrediction(own, index) == 0 : isLast && m_shape.predictors > 0;
+        if (isFirst || isLast || predicts) {
+            loadBatch(m_shape, isFirst || predicts, chunk);
         }
         if (m_pieces.vocabularyShare() > 0) {
             chunk.runs.push_back({m_pieces.vocabularyShare(), 1, 0});
@@ -147,9 +149,26 @@ private:
         } else {
             addDecoderLayers(own, index, chunk);
         }
+        if (isApart) {
+            addPredictions(own, index, chunk);
+        }
         if (isLast) {
             chunk.runs.push_back({MegatronPieces::Head, 1, 0});
         }
+    }
+
+    /// In front of the loss's chunk, to which their states go beside the model's.
+    void addPredictions(std::int64_t own, std::size_t index, Chunk& chunk) const
+    {
+        const std::int64_t behind = m_layers.fromPrediction(own, index);
+        if (m_layers.endsDecoder(own, index)) {
+            chunk.runs.push_back({m_pieces.decoderNorm(), 1, 0});
+        }
+        if (behind == 0) {
+            chunk.runs.push_back({m_pieces.predictions(), 1, 0});
+        }
+        chunk.receivedBytes = behind > 0 ? m_shape.predictedBytes() : 0;
+        chunk.sentBytes = behind >= 0 && chunk.sends ? m_shape.predictedBytes() : 0;
     }
 
     /// What comes before the layers of T5's decoder.

@@ -43,6 +43,11 @@ public:
     /// The same with multi-token prediction layers in front of it, which also predict. `hasOwnWords`: they need a copy
     /// of the embedding.
     void writePredictingHead(Piece& piece, bool hasOwnWeight, bool hasOwnWords) const;
+    /// The three parts of it where a layout has them in chunks of their own: the norm behind the decoder's last layer,
+    /// the prediction layers, which hand on the model's states and their own in one tensor, and the losses.
+    void writeDecoderNorm(Piece& piece) const;
+    void writePredictions(Piece& piece) const;
+    void writePredictedHead(Piece& piece, bool hasOwnWeight) const;
 
     /// A stage's share of the embedding and of the output layer, whose passes run between those of its layers.
     void writeVocabularyShare(Piece& piece) const;

@@ -22,16 +22,50 @@ Result<void> ChunkLayers::place(std::vector<std::int64_t> layers)
             return tl::unexpected(std::move(layout.error()));
         }
         m_layout = std::move(*layout);
-        if (m_layout->cell(m_shape.languageStages() - 1, m_shape.chunks - 1).mtpLayers != m_shape.predictors) {
-            return failure(Text{HEADROOM_TR("core",
-                                            "the tapes describe multi-token prediction in the last chunk only, where "
-                                            "the loss is")});
+        if (auto placed = placePredictions(); !placed) {
+            return placed;
         }
     }
     if (hasOwnPlaces()) {
         placeByPosition();
     }
     return {};
+}
+
+/// All of them in one chunk behind the decoder's layers (Megatron transformer/pipeline_parallel_layer_layout.py).
+Result<void> ChunkLayers::placePredictions()
+{
+    if (m_shape.predictors == 0) {
+        return {};
+    }
+    m_last = m_shape.languageStages() * m_shape.chunks - 1;
+    m_predicting = m_last;
+    std::int64_t decoderEnd = 0;
+    for (std::int64_t position = 0; position <= m_last; ++position) {
+        const PipelineLayout::Cell& cell
+            = m_layout->cell(position % m_shape.languageStages(), position / m_shape.languageStages());
+        decoderEnd = cell.layers > 0 ? position : decoderEnd;
+        m_predicting = cell.mtpLayers > 0 ? position : m_predicting;
+    }
+    const PipelineLayout::Cell& predicting
+        = m_layout->cell(m_predicting % m_shape.languageStages(), m_predicting / m_shape.languageStages());
+    if (predicting.mtpLayers != m_shape.predictors || m_predicting < decoderEnd) {
+        return failure(Text{HEADROOM_TR("core",
+                                        "the tapes describe multi-token prediction in one chunk, behind the last "
+                                        "layer: see parallel.layout")});
+    }
+    if (predictsApart() && splitsBackward(m_shape.schedule)) {
+        return failure(Text{HEADROOM_TR("core",
+                                        "multi-token prediction in front of the loss's chunk is not described under "
+                                        "schedules that split the backward: see parallel.layout")});
+    }
+    return {};
+}
+
+bool ChunkLayers::endsDecoder(std::int64_t stage, std::size_t chunk) const
+{
+    const PipelineLayout::Cell& cell = m_layout->cell(stage, static_cast<std::int64_t>(chunk));
+    return cell.layers > 0 && cell.firstLayer + cell.layers == m_layout->layers();
 }
 
 /// A folded stage's layers are halved, the larger half coming first.

@@ -30,6 +30,15 @@ public:
     /// Whether the chunk comes first (last) in the model.
     [[nodiscard]] bool isFirst(std::int64_t stage, std::size_t chunk) const;
     [[nodiscard]] bool isLast(std::int64_t stage, std::size_t chunk) const;
+    /// Whether a layout has multi-token prediction in front of the last chunk, which has the loss.
+    [[nodiscard]] bool predictsApart() const { return m_predicting < m_last; }
+    /// How the chunk stands to the one that predicts: before it (below 0), that one (0), behind it.
+    [[nodiscard]] std::int64_t fromPrediction(std::int64_t stage, std::size_t chunk) const
+    {
+        return static_cast<std::int64_t>(chunk) * m_shape.languageStages() + stage - m_predicting;
+    }
+    /// Whether the chunk has the last layer in front of the predictions, of a layout.
+    [[nodiscard]] bool endsDecoder(std::int64_t stage, std::size_t chunk) const;
 
 private:
     struct Place
@@ -39,6 +48,7 @@ private:
 
     [[nodiscard]] bool hasOwnPlaces() const { return isFolded(m_shape.schedule) || layerCopies(m_shape.schedule) > 1; }
     void placeByPosition();
+    Result<void> placePredictions();
     [[nodiscard]] std::size_t positionOf(std::int64_t stage, std::size_t chunk) const;
     [[nodiscard]] const Place& placeOf(std::int64_t stage, std::size_t chunk) const
     {
@@ -49,6 +59,7 @@ private:
     const RankShape& m_shape;
     std::vector<std::int64_t> m_layers; ///< by stage
     std::optional<PipelineLayout> m_layout;
+    std::int64_t m_predicting = 0, m_last = 0; ///< chunks by position in the pipeline, of a layout with predictions
     std::vector<Place> m_places; ///< by position in the pipeline
 };
 

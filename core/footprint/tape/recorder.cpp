@@ -44,6 +44,13 @@ void TapeRecorder::release(std::size_t entry)
     }
 }
 
+Tape::Slot TapeRecorder::handOut(const Tensor& tensor)
+{
+    Entry& entry = m_entries[tensor.storage.m_entry];
+    entry.isBorrowed = true;
+    return entry.slot;
+}
+
 TapeRecorder::Tensor TapeRecorder::borrowed(Tape::Slot slot, std::int64_t bytes)
 {
     m_entries.push_back({slot, 0, true});

@@ -41,6 +41,8 @@ public:
     /// A storage that is somebody else's to free.
     [[nodiscard]] Tensor borrowed(Tape::Slot slot, std::int64_t bytes);
     [[nodiscard]] Storage allocate(TensorKind kind, std::int64_t bytes);
+    /// From here on the storage is somebody else's to free.
+    [[nodiscard]] Tape::Slot handOut(const Tensor& tensor);
 
     [[nodiscard]] bool isBorrowed(const Storage& storage) const
     {

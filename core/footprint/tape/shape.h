@@ -124,6 +124,8 @@ struct RankShape
     void requireKernel();
     /// Bytes of one boundary tensor between stages of the language model, U.
     [[nodiscard]] std::int64_t boundaryBytes() const { return localTokens() * hidden * element; }
+    /// The model's states and those of its predictions, in one tensor.
+    [[nodiscard]] std::int64_t predictedBytes() const { return (1 + predictors) * boundaryBytes(); }
 };
 
 /// The profile whose tapes describe the plan: "megatron-te", "megatron-local", "megatron-kwai"; empty when none

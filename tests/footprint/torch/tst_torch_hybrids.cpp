@@ -170,7 +170,7 @@ void TestTorchHybrids::keeps_data()
             * (norm(2048) + norm(512) + 2 * 2 * 16 * 192 + 2 * 16 * 256 + 2 * 16 * 128 + qint64{4} * 16);
     // In a model without mixers, with the second norm and an MLP of gate, SiLU, up and product.
     QTest::newRow("gated attention everywhere")
-        << under("hf-sdpa", gatedAttention()) << 1024 * (2 * norm(2048) + 6 * 2 * 4096 + 4 * 16 + qint64{4} * 2 * 5120);
+        << under("hf-sdpa", gatedDecoder()) << 1024 * (2 * norm(2048) + 6 * 2 * 4096 + 4 * 16 + qint64{4} * 2 * 5120);
 }
 
 void TestTorchHybrids::keeps()
