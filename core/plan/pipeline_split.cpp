@@ -125,7 +125,9 @@ std::int64_t chunksPerStage(const TrainingPlan& plan)
 std::vector<std::int64_t> layersPerStage(const TrainingPlan& plan)
 {
     std::vector<std::int64_t> layers;
-    if (sizeObjection("parallel.pp", plan.parallel.pp.value)) {
+    const std::int64_t stages = plan.parallel.pp.value;
+    const bool isUsual = stages >= 1 && stages <= leastUpperLimit;
+    if (!isUsual && sizeObjection("parallel.pp", stages)) {
         return layers;
     }
     if (const auto split = PipelineSplit::of(plan)) {
