@@ -137,6 +137,7 @@ void FormulaPanel::fit()
 {
     fitColumns(m_recipe);
     fitColumns(m_exact);
+    orient();
     shareWidth();
 }
 
@@ -209,12 +210,21 @@ void FormulaPanel::showEvent(QShowEvent* event)
 void FormulaPanel::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    // Side by side the formulas would be cut off; below each other they need the height for it.
-    const QFontMetrics metrics = fontMetrics();
-    const bool isNarrow = width() < leastCharactersBeside * metrics.averageCharWidth();
-    const bool isHigh = height() > leastLinesBelow * metrics.lineSpacing();
-    m_sides->setOrientation(isNarrow && isHigh ? Qt::Vertical : Qt::Horizontal);
+    orient();
     shareWidth();
+}
+
+/// Side by side the formulas may be cut off; below each other they need the height for it.
+void FormulaPanel::orient()
+{
+    const QFontMetrics metrics = fontMetrics();
+    const bool isHigh = height() > leastLinesBelow * metrics.lineSpacing();
+    const QTreeView& formulas = *m_recipe.tree;
+    const int whole = widthOf(formulas, TermsModel::Name) + widthOf(formulas, TermsModel::Formula)
+        + widthOf(formulas, TermsModel::Value) + widthOf(*m_exact.tree, TermsModel::Name)
+        + widthOf(*m_exact.tree, TermsModel::Value);
+    const bool isNarrow = width() < std::max(leastCharactersBeside * metrics.averageCharWidth(), whole);
+    m_sides->setOrientation(isNarrow && isHigh ? Qt::Vertical : Qt::Horizontal);
 }
 
 bool FormulaPanel::eventFilter(QObject* watched, QEvent* event)

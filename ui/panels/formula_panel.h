@@ -47,6 +47,7 @@ private:
     void showRecipe(const Footprint& footprint, int stage);
     void showExact(const Footprint& footprint, int stage);
     static void fitColumns(const Side& side);
+    void orient();
     void shareWidth();
     void fit();
 
