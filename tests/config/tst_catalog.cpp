@@ -120,6 +120,7 @@ void CatalogTest::publishedCounts_data()
     row("llama-3.2-3b", 3'212'749'824);
     row("tiny-llama-1.1b", 1'100'048'384);
     row("mistral-7b", 7'241'732'096);
+    row("mistral-7b-v0.3", 7'248'023'552);
     row("mixtral-8x7b", 46'702'792'704);
     row("qwen2.5-0.5b", 494'032'768);
     row("qwen2.5-1.5b", 1'543'714'304);
@@ -196,6 +197,14 @@ void CatalogTest::findsModels_data()
                            << "gpt2";
     QTest::newRow("trained from the same") << "deepseek-ai/DeepSeek-R1"
                                            << "deepseek-v3";
+    QTest::newRow("of the generation before") << "Qwen/Qwen2-7B-Instruct"
+                                              << "qwen2.5-7b";
+    QTest::newRow("specialised") << "Qwen/Qwen2.5-Coder-32B-Instruct"
+                                 << "qwen2.5-32b";
+    QTest::newRow("distilled") << "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"
+                               << "llama-3.1-8b";
+    QTest::newRow("with another table") << "mistralai/Mistral-7B-Instruct-v0.3"
+                                        << "mistral-7b-v0.3";
     QTest::newRow("vision") << "Qwen/Qwen2-VL-7B-Instruct"
                             << "qwen2-vl-7b";
     QTest::newRow("unknown") << "llama-9-7b"
