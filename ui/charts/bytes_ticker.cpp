@@ -39,6 +39,13 @@ QString BytesTicker::getTickLabel(double tick, const QLocale& locale, QChar, int
     return locale.toString(tick * m_unit.perGib, 'f', m_decimals);
 }
 
+void fitTickCount(QCPAxis& axis)
+{
+    constexpr int most = 6;
+    const int room = axis.axisRect()->height() / (2 * QFontMetrics(axis.tickLabelFont()).height());
+    axis.ticker()->setTickCount(std::clamp(room, 2, most));
+}
+
 LogBytesTicker::LogBytesTicker()
 {
     setLogBase(2);

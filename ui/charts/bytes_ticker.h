@@ -30,6 +30,9 @@ private:
     int m_decimals = 0;
 };
 
+/// As many ticks as have room, one to two lines of text.
+void fitTickCount(QCPAxis& axis);
+
 /// The same on a logarithmic axis: ticks at powers of two.
 class LogBytesTicker : public QCPAxisTickerLog
 {

@@ -149,9 +149,7 @@ void OverlayPlot::resizeEvent(QResizeEvent* event)
 /// Names of runs as far as they have room, numbers where they have none.
 void OverlayPlot::fitTicks()
 {
-    const int room = axisRect()->height() / (2 * fontMetrics().height());
-    constexpr int most = 6;
-    valueAxis()->ticker()->setTickCount(std::clamp(room, 1, most));
+    fitTickCount(*valueAxis());
     if (!m_data || !m_data->isOverRuns())
         return;
     const QFontMetricsF metrics(smallFont());

@@ -319,7 +319,14 @@ void PeaksPlot::fitValues()
         bytesAxis()->setTicker(QSharedPointer<LogBytesTicker>::create());
     else
         bytesAxis()->setTicker(QSharedPointer<BytesTicker>::create());
+    fitTickCount(*bytesAxis());
     m_unit->setText(QString::fromUtf16(BytesTicker::unitFor(upper).name));
+}
+
+void PeaksPlot::resizeEvent(QResizeEvent* event)
+{
+    PlotCanvas::resizeEvent(event);
+    fitTickCount(*bytesAxis());
 }
 
 } // namespace headroom

@@ -60,6 +60,7 @@ signals:
     void recordActivated(qint64 recordIndex);
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void applyTheme(const Theme& theme) override;
 
 private:

@@ -121,9 +121,7 @@ void StagePairsPlot::fitBarWidth()
             bars->setWidth(width);
     }
     m_marks->setBarWidth(width);
-    constexpr int most = 6;
-    const int room = axisRect()->height() / (2 * fontMetrics().height());
-    bytesAxis()->ticker()->setTickCount(std::clamp(room, 1, most));
+    fitTickCount(*bytesAxis());
 }
 
 void StagePairsPlot::mouseMoveEvent(QMouseEvent* event)
