@@ -48,6 +48,12 @@ Result<void> applySettings(const PlanOptions& options, const Knowledge& knowledg
             return done;
         }
     }
+    // As in a file, which need not say both.
+    RecomputePlan& recompute = plan.recompute;
+    if (recompute.granularity.origin.kind == OriginKind::CommandLine && !recompute.enabled.isStated()
+        && recompute.granularity.value != Granularity::None) {
+        recompute.enabled.set(true, {OriginKind::Derived, 0, nullptr});
+    }
     return {};
 }
 

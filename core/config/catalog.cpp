@@ -5,6 +5,7 @@
 #include "config/config_document.h"
 #include "config/file_bytes.h"
 #include "config/key_path.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 #include "units/number.h"
 
@@ -41,14 +42,6 @@ std::map<std::size_t, Entry> entriesOf(const ConfigDocument& document, std::stri
         entries[*(*steps)[1].index].emplace_back(formatKey({steps->begin() + 2, steps->end()}), &setting);
     }
     return entries;
-}
-
-/// Only fields that describe the model may be in a preset.
-bool isModelField(std::string_view key)
-{
-    constexpr std::array<std::string_view, 6> groups{"model", "moe", "mixer", "mla", "vision", "projector"};
-    const std::string_view group = key.substr(0, key.find('.'));
-    return isFieldKey(key) && std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 class CatalogReader
@@ -124,7 +117,7 @@ private:
                     complain(*setting,
                              Text{HEADROOM_TR("core", "“%1” is not a number of parameters"), {setting->text}});
                 }
-            } else if (isModelField(key)) {
+            } else if (isFieldKey(key) && isModelField(key)) {
                 readField(preset.plan, key, *setting);
             } else {
                 complain(*setting);

@@ -4,22 +4,16 @@
 #include "config/format_keys.h"
 #include "config/format_values.h"
 #include "config/key_path.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 
 #include <algorithm>
-#include <array>
 
 namespace headroom {
 
 namespace {
 
 using Key = ConfigFormat::Key;
-
-bool isModelField(std::string_view field)
-{
-    constexpr std::array groups{"model.", "moe.", "mla.", "vision.", "projector."};
-    return std::any_of(groups.begin(), groups.end(), [field](const char* group) { return field.starts_with(group); });
-}
 
 /// Nothing stands in the way of writing the key: neither a mapping at its place nor a value where its mapping would be.
 /// A variable of the environment is new only where the run is started.

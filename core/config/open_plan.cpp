@@ -4,10 +4,10 @@
 #include "config/format_keys.h"
 #include "config/named_files.h"
 #include "config/read_plan.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -15,13 +15,6 @@
 namespace headroom {
 
 namespace {
-
-/// Describes a model rather than a run: what a preset or a second file may bring.
-bool isModelField(std::string_view key)
-{
-    constexpr std::array groups{"model.", "moe.", "mla.", "vision.", "projector."};
-    return std::any_of(groups.begin(), groups.end(), [key](const char* group) { return key.starts_with(group); });
-}
 
 /// The field stands at `place` without being understood.
 void markUnclear(TrainingPlan& plan, std::string_view field, const Origin& place)

@@ -12,7 +12,8 @@ void recomputeNotLoaded(const Situation& situation, std::vector<Finding>& findin
     const bool isAsked = recompute.granularity.isStated() && recompute.granularity.value != Granularity::None;
     const bool isEmpty
         = recompute.enabled.isStated() && recompute.enabled.value && recompute.granularity.value == Granularity::None;
-    if (!(isAsked && !recompute.enabled.value) && !isEmpty) {
+    const bool isSwitchedOff = recompute.enabled.isStated() && !recompute.enabled.value;
+    if (!(isAsked && isSwitchedOff) && !isEmpty) {
         return;
     }
     Finding finding;

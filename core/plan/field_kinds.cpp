@@ -122,6 +122,12 @@ std::vector<std::string> fieldWords(std::string_view key)
     return words;
 }
 
+bool isModelField(std::string_view key)
+{
+    constexpr std::array groups{"model.", "moe.", "mixer.", "mla.", "vision.", "projector."};
+    return std::any_of(groups.begin(), groups.end(), [key](const char* group) { return key.starts_with(group); });
+}
+
 std::string nearestField(std::string_view key)
 {
     constexpr std::size_t longest = 100; // whatever was written, an answer comes at once

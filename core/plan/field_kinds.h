@@ -23,6 +23,8 @@ struct FieldKind
 [[nodiscard]] std::vector<FieldKind> fieldKinds();
 /// FieldKind::words of one field.
 [[nodiscard]] std::vector<std::string> fieldWords(std::string_view key);
+/// Describes a model rather than a run: what a preset or a config.json may bring.
+[[nodiscard]] bool isModelField(std::string_view key);
 /// The field that somebody who wrote `key` may have meant; empty when none is close.
 [[nodiscard]] std::string nearestField(std::string_view key);
 

@@ -106,6 +106,17 @@ void TestNamedFiles::plans_data()
         << "a.yaml"
         << "model.layers=22 @ models/tiny/config.json:3, model.kv_heads=4 @ models/tiny/config.json:7, "
            "model.ffn=5632, batch.seq=4096 @ a.yaml:3, shard.zero_stage=3 @ zero3.json:2";
+    QTest::newRow("a hybrid's folder: its mixers are part of the model")
+        << Files{{"tiny/config.json",
+                  "{\n  \"model_type\": \"qwen3_next\",\n  \"num_hidden_layers\": 8,\n  \"hidden_size\": 512,\n"
+                  "  \"num_attention_heads\": 8,\n  \"full_attention_interval\": 4,\n"
+                  "  \"linear_num_value_heads\": 16,\n  \"vocab_size\": 1000\n}\n"},
+                 {"a.yaml",
+                  "model_name_or_path: tiny\nstage: sft\nfinetuning_type: full\ntemplate: x\n"
+                  "per_device_train_batch_size: 2\n"}}
+        << "a.yaml"
+        << "model.layers=8 @ tiny/config.json:3, mixer.attention_every=4 @ tiny/config.json:6, "
+           "mixer.heads=16 @ tiny/config.json:7";
     QTest::newRow("a script with both")
         << Files{{"tiny/config.json", tinyLlama},
                  {"ds.json", zero3},

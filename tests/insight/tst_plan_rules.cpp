@@ -51,6 +51,7 @@ void TestPlanRules::planRules_data()
     row("recompute of nothing", "recompute.enabled=true recompute.granularity=none", "recompute-not-loaded", true,
         "recompute.enabled=true recompute.granularity=full");
     row("recompute on", "recompute.enabled=true recompute.granularity=full", "recompute-not-loaded", false);
+    row("recompute without a switch", "recompute.granularity=full", "recompute-not-loaded", false);
     row("recompute off", "recompute.enabled=false recompute.granularity=none", "recompute-not-loaded", false);
     row("recompute not mentioned", "", "recompute-not-loaded", false);
 }

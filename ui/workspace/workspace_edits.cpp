@@ -18,6 +18,7 @@ void takeModel(TrainingPlan& plan, const TrainingPlan& model)
 {
     plan.model = model.model;
     plan.moe = model.moe;
+    plan.mixer = model.mixer;
     plan.mla = model.mla;
     plan.vision = model.vision;
     plan.projector = model.projector;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the Workspace opens files and exports the config.
 #include "insight/plan_edits.h"
+#include "plan/field_kinds.h"
 #include "plan/fields.h"
 #include "workspace/conclusions_job.h"
 #include "workspace/config_export.h"
@@ -11,19 +12,12 @@
 #include "workspace/workspace.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace headroom {
 namespace {
-
-bool describesModel(std::string_view key)
-{
-    constexpr std::array<std::string_view, 5> groups{"model.", "moe.", "mla.", "vision.", "projector."};
-    return std::any_of(groups.begin(), groups.end(), [&](std::string_view group) { return key.starts_with(group); });
-}
 
 bool samePath(const std::filesystem::path& a, const std::filesystem::path& b)
 {
@@ -160,7 +154,7 @@ void Workspace::takeFiles(const OpenedFiles& files, std::optional<TrainingPlan> 
     const bool isSameConfig = !files.config || (m_config && samePath(files.config->path, m_config->path));
     std::vector<PlanEdit> kept;
     for (const FieldDifference& field : difference(m_original.plan, m_draft.plan)) {
-        if (field.key.starts_with("hardware.") || (isSameConfig && !(files.model && describesModel(field.key)))) {
+        if (field.key.starts_with("hardware.") || (isSameConfig && !(files.model && isModelField(field.key)))) {
             kept.push_back({field.key, field.after});
         }
     }
