@@ -291,8 +291,8 @@ int run(const Options& options)
     }
     situation.calibration = inputs->calibration;
     situation.withoutEffect = inputs->withoutEffect;
-    // A mend's prediction needs no reserved bytes, and a replay may take a second.
     situation.estimator = options.textbook ? estimate : estimateInstantly;
+    situation.exact = options.textbook || options.instant ? nullptr : replayWithin;
     report.findings = diagnose(situation);
     if (options.json) {
         printJson(estimateJson(*inputs, report));

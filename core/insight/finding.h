@@ -88,7 +88,8 @@ struct Situation
     std::vector<std::string> lacking; ///< fields that the config cannot say: fieldsLacking()
     Calibration calibration;
     Estimator estimator = estimate; ///< predicts what a mend would do; the one `footprint` comes from, or a faster kin
-    ExactEstimator exact = nullptr; ///< has the last word on what would have fitted; null: `estimator` has it
+    ExactEstimator exact = nullptr; ///< has the last word on what would have fitted, and on mends of a replayed plan;
+                                    ///< null: `estimator` has it
 };
 
 /// Every finding the situation gives rise to, the most important first.

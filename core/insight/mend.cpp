@@ -8,7 +8,15 @@
 #include "plan/size_limits.h"
 #include "units/number.h"
 
+#include <limits>
+
 namespace headroom {
+
+namespace {
+
+constexpr Interval everySize{Bytes{0}, Bytes{std::numeric_limits<std::int64_t>::max()}};
+
+} // namespace
 
 std::string inWords(const std::vector<Text>& texts, const Wording& wording)
 {
@@ -47,6 +55,11 @@ std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<P
     Footprint footprint;
     if (situation.footprint != nullptr) {
         if (!situation.estimator(*plan, situation.calibration, footprint)) {
+            return std::nullopt;
+        }
+        // A promise is kept by the reader that shows what became of it.
+        if (situation.exact != nullptr && situation.footprint->engine == Engine::Replay
+            && !situation.exact(*plan, situation.calibration, everySize, footprint)) {
             return std::nullopt;
         }
         mend.predictedPeak = footprint.fullest().device;

@@ -4,8 +4,6 @@
 #include "workspace/wording.h"
 #include "workspace/workspace.h"
 
-#include "replay/replay.h"
-
 namespace headroom {
 
 /// A log alone has no plan that a mend could change.
@@ -35,7 +33,6 @@ void Workspace::settle()
     }
     situation.calibration = m_draft.calibration;
     situation.estimator = estimateInstantly;
-    situation.exact = replayWithin;
     situation.lacking = fieldsLacking();
     m_findings = isEmpty() ? std::vector<Finding>() : diagnose(situation);
     emit findingsChanged();
