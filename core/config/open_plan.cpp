@@ -41,15 +41,20 @@ TrainingPlan withoutPreset(const TrainingPlan& plan)
     return rest;
 }
 
-/// What describes the model, stated or from a preset.
+/// What describes the model, stated or from a preset. How long sound is, is fixed by the encoder's positions.
 TrainingPlan modelPart(const TrainingPlan& plan)
 {
+    const bool hearsSound = plan.model.audioBins.isKnown();
     TrainingPlan model;
     forEachField(plan, [&](std::string_view key, const auto& field) {
-        if (field.isStated() && isModelField(key)) {
+        const bool isLength = key == "batch.seq" || key == "batch.decoder_seq";
+        if (!isModelField(key) && !(hearsSound && isLength)) {
+            return;
+        }
+        if (field.isStated()) {
             // The text of a field that was read is always legal.
             std::ignore = setField(model, key, fieldText(plan, key), field.origin);
-        } else if (field.isUnclear() && isModelField(key)) {
+        } else if (field.isUnclear()) {
             markUnclear(model, key, field.origin);
         }
     });

@@ -29,6 +29,8 @@ private slots:
     void incompleteOnesSaySo();
     void publicModels_data();
     void publicModels();
+    void sameAsModelAndAsConfig_data();
+    void sameAsModelAndAsConfig();
 };
 
 namespace {
@@ -227,6 +229,42 @@ void TestHfModels::publicModels()
     for (const QString& field : fields.split(' ')) {
         QCOMPARE(field.section('=', 0, 0) + "=" + fieldOf(*plan, field.section('=', 0, 0)), field);
     }
+}
+
+void TestHfModels::sameAsModelAndAsConfig_data()
+{
+    QTest::addColumn<QString>("path");
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(sharedPath("corpus/models"), error)) {
+        const auto name = entry.path().filename().string();
+        if (name.ends_with(".json")) {
+            QTest::newRow(name.c_str()) << QString::fromStdString(entry.path().string());
+        }
+    }
+    if (error) {
+        QTest::newRow("none") << QString();
+    }
+}
+
+/// A file named by --model or by another config brings all of the model, as the file alone does.
+void TestHfModels::sameAsModelAndAsConfig()
+{
+    QFETCH(QString, path);
+    if (path.isEmpty()) {
+        QSKIP("the public models are not here");
+    }
+    const auto config = openConfig(std::filesystem::path(path.toStdString()), builtinFormats(), builtinCatalog());
+    const auto model = openModel(path.toStdString(), builtinFormats(), builtinCatalog());
+    if (!config || !model) {
+        QSKIP("no model that is described");
+    }
+    QCOMPARE(parametersOf(*model), parametersOf(config->plan));
+    forEachField(config->plan, [&](std::string_view key, const auto& field) {
+        const QString name = QString::fromStdString(std::string(key));
+        if (field.isStated() && key != "framework") {
+            QCOMPARE(name + "=" + fieldOf(*model, name), name + "=" + fieldOf(config->plan, name));
+        }
+    });
 }
 
 QTEST_APPLESS_MAIN(TestHfModels)
