@@ -38,8 +38,7 @@ Result<FitAnswer> FitSearch::run()
     // The plan itself is told as the exact engine has it, wherever it stands: the verdict says the same.
     if (m_question.exact != nullptr) {
         ++m_answer.estimates;
-        const Interval every{{}, Bytes{std::numeric_limits<std::int64_t>::max()}};
-        static_cast<void>(m_question.exact(*m_question.plan, m_question.calibration, every, m_footprint));
+        static_cast<void>(m_question.exact(*m_question.plan, m_question.calibration, everyPeak, m_footprint));
     }
     m_answer.peak = m_footprint.fullest().device;
     m_answer.fits = m_answer.peak <= m_limit;

@@ -2,9 +2,9 @@
 #include "insight/log_conclusions.h"
 
 #include "footprint/outlook/uncertainty.h"
+#include "insight/rule.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace headroom {
@@ -95,8 +95,7 @@ std::optional<ReservedPeak> reservedOf(const Situation& situation)
         || !situation.estimator(*plan, {}, footprint)) {
         return std::nullopt;
     }
-    const Interval every{{}, Bytes{std::numeric_limits<std::int64_t>::max()}};
-    if (situation.exact != nullptr && !situation.exact(*plan, {}, every, footprint)) {
+    if (situation.exact != nullptr && !situation.exact(*plan, {}, everyPeak, footprint)) {
         return std::nullopt;
     }
     static_cast<void>(describeUncertainty(*plan, {}, footprint));

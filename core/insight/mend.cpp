@@ -8,13 +8,15 @@
 #include "plan/size_limits.h"
 #include "units/number.h"
 
-#include <limits>
-
 namespace headroom {
 
 namespace {
 
-constexpr Interval everySize{Bytes{0}, Bytes{std::numeric_limits<std::int64_t>::max()}};
+/// Mends of a replayed plan are replayed too: a promise is kept by the reader that shows what became of it.
+bool isReplayed(const Situation& situation)
+{
+    return situation.exact != nullptr && situation.footprint->engine == Engine::Replay;
+}
 
 } // namespace
 
@@ -57,9 +59,7 @@ std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<P
         if (!situation.estimator(*plan, situation.calibration, footprint)) {
             return std::nullopt;
         }
-        // A promise is kept by the reader that shows what became of it.
-        if (situation.exact != nullptr && situation.footprint->engine == Engine::Replay
-            && !situation.exact(*plan, situation.calibration, everySize, footprint)) {
+        if (isReplayed(situation) && !situation.exact(*plan, situation.calibration, everyPeak, footprint)) {
             return std::nullopt;
         }
         mend.predictedPeak = footprint.fullest().device;
@@ -68,6 +68,19 @@ std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<P
         }
     }
     return mend;
+}
+
+bool lowersPeak(const Situation& situation, const Mend& mend)
+{
+    if (situation.footprint == nullptr || !mend.predictedPeak) {
+        return false;
+    }
+    if (isReplayed(situation)) {
+        return *mend.predictedPeak < situation.footprint->fullest().device;
+    }
+    Footprint present;
+    return situation.estimator(*situation.plan, situation.calibration, present)
+        && *mend.predictedPeak < present.fullest().device;
 }
 
 std::optional<Mend> halveMicroBatch(const Situation& situation)
@@ -115,9 +128,7 @@ std::optional<Mend> doubleStages(const Situation& situation)
                        Text{HEADROOM_TR("core", "Pipeline stages %1 → %2 (twice the GPUs)"),
                             {formatCount(stages / 2), formatCount(stages)}},
                        std::move(edits));
-    const bool isLower
-        = mend && situation.footprint != nullptr && mend->predictedPeak < situation.footprint->fullest().device;
-    return isLower ? mend : std::nullopt;
+    return mend && lowersPeak(situation, *mend) ? mend : std::nullopt;
 }
 
 Evidence evidenceOf(const TrainingPlan& plan, const std::string& field)

@@ -60,11 +60,16 @@ void estimateDisagrees(const Situation& situation, std::vector<Finding>& finding
 void reservedDisagrees(const Situation& situation, std::vector<Finding>& findings);
 void notLegal(const Situation& situation, std::vector<Finding>& findings);
 
+/// To an ExactEstimator, where the figures of all stages are worth it.
+inline constexpr Interval everyPeak{Bytes{0}, Bytes{std::numeric_limits<std::int64_t>::max()}};
+
 // mend.cpp: what a plan edit would do
 /// The plan with the edits made, origin Edited; null when one of them is not a legal value.
 [[nodiscard]] std::optional<TrainingPlan> edited(const TrainingPlan& plan, const std::vector<PlanEdit>& edits);
 /// A mend with its predicted peak and what it costs in time; null when the edited plan cannot be estimated.
 [[nodiscard]] std::optional<Mend> mendOf(const Situation& situation, Text label, std::vector<PlanEdit> edits);
+/// Whether the peak is lower with it, both as the mend's reader has them.
+[[nodiscard]] bool lowersPeak(const Situation& situation, const Mend& mend);
 /// Halves the micro-batch and doubles the accumulation, so that the global batch stays; null at micro-batch 1 or an odd
 /// one.
 [[nodiscard]] std::optional<Mend> halveMicroBatch(const Situation& situation);

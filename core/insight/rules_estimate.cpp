@@ -25,6 +25,42 @@ std::string stageName(const StageFootprint& stage)
     return std::to_string(stage.stage);
 }
 
+/// For the fullest stage, an end. The stages between the ends hold as many layers each (Megatron transformer_block.py,
+/// get_num_layers_to_build), so that the other end may have to give or take some: as few as possible. None where no
+/// split does, or where layers come by the chunk.
+std::optional<std::vector<PlanEdit>> oneLayerFewer(const TrainingPlan& plan, const Footprint& footprint)
+{
+    const auto& stages = footprint.stages;
+    const bool isFirst = footprint.fullestStage == 0;
+    const std::int64_t fewer = stages[footprint.fullestStage].layers - 1;
+    const std::int64_t other = (isFirst ? stages.back() : stages.front()).layers;
+    std::int64_t left = -fewer;
+    for (const StageFootprint& stage : stages) {
+        left += stage.layers;
+    }
+    std::vector<PlanEdit> edits{
+        {isFirst ? "parallel.first_stage_layers" : "parallel.last_stage_layers", std::to_string(fewer)}};
+    const std::string otherField = isFirst ? "parallel.last_stage_layers" : "parallel.first_stage_layers";
+    const auto others = static_cast<std::int64_t>(stages.size()) - 1, between = others - 1;
+    const bool isStated = (isFirst ? plan.parallel.lastStageLayers : plan.parallel.firstStageLayers).isStated();
+    if (plan.parallel.vpp.value > 1 || plan.parallel.encoderPp.value > 0) {
+        return std::nullopt;
+    }
+    if (!isStated && left % others == 0) {
+        return edits;
+    }
+    for (std::int64_t distance = 0; distance <= others; ++distance) {
+        for (const std::int64_t layers : {other + distance, other - distance}) {
+            const std::int64_t rest = left - layers;
+            if (layers > 0 && (between == 0 ? rest == 0 : rest >= between && rest % between == 0)) {
+                edits.push_back({otherField, std::to_string(layers)});
+                return edits;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 void logitsAreThePeak(const Situation& situation, std::vector<Finding>& findings)
@@ -96,13 +132,13 @@ void endStageFuller(const Situation& situation, std::vector<Finding>& findings)
               {stageName(stages[fullest]), formatGib(stages[fullest].peakAllocated), formatGib(typical)}},
          {},
          0});
-    const char* field = fullest == 0 ? "parallel.first_stage_layers" : "parallel.last_stage_layers";
-    const std::int64_t fewer = stages[fullest].layers - 1;
-    auto mend
-        = mendOf(situation, Text{HEADROOM_TR("core", "One layer fewer on stage %1"), {stageName(stages[fullest])}},
-                 {{field, std::to_string(fewer)}});
-    if (mend && mend->predictedPeak < stages[fullest].device) {
-        finding.mend = std::move(mend);
+    if (auto edits = oneLayerFewer(plan, *situation.footprint)) {
+        auto mend
+            = mendOf(situation, Text{HEADROOM_TR("core", "One layer fewer on stage %1"), {stageName(stages[fullest])}},
+                     std::move(*edits));
+        if (mend && lowersPeak(situation, *mend)) {
+            finding.mend = std::move(mend);
+        }
     }
     findings.push_back(std::move(finding));
 }

@@ -2,6 +2,7 @@
 #include "insight/insight_fixture.h"
 
 #include "footprint/estimate.h"
+#include "replay/replay.h"
 
 #include <QTest>
 
@@ -17,6 +18,10 @@ private slots:
     void planRules();
     void estimateRules_data();
     void estimateRules();
+    void evensStagesOut_data();
+    void evensStagesOut();
+    void keepsItsPromises_data();
+    void keepsItsPromises();
     void illegalPlansSayWhy();
     void inFlightGrowth_data();
     void inFlightGrowth();
@@ -116,6 +121,83 @@ void TestPlanRules::estimateRules()
     situation.footprint = &footprint;
     situation.estimator = estimateInstantly;
     QCOMPARE(find(diagnose(situation), id.toStdString()) != nullptr, fires);
+}
+
+void TestPlanRules::evensStagesOut_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    QTest::addColumn<QByteArray>("edits");
+    const QByteArray megatron
+        = "framework=megatron-args model.heads=16 shard.dist_opt=true parallel.dp=8 batch.micro=32 batch.accum=32 ";
+    // Of 24 layers 19 would be left for three stages: 7 on the last leave 6 for each between.
+    QTest::newRow("both ends") << megatron + "parallel.pp=4"
+                               << QByteArray("parallel.first_stage_layers=5 parallel.last_stage_layers=7");
+    QTest::newRow("two stages") << megatron + "model.vocab=1000 parallel.pp=2"
+                                << QByteArray("parallel.first_stage_layers=11");
+    QTest::newRow("two stages, the other stated")
+        << megatron + "model.vocab=1000 parallel.pp=2 parallel.first_stage_layers=12 parallel.last_stage_layers=12"
+        << QByteArray("parallel.first_stage_layers=11 parallel.last_stage_layers=13");
+    // 27 do not divide over four; 6 leave 7 for each of the others.
+    QTest::newRow("one end") << megatron + "model.layers=27 parallel.pp=4"
+                             << QByteArray("parallel.first_stage_layers=6");
+    QTest::newRow("by the chunk") << megatron + "parallel.pp=4 parallel.vpp=2" << QByteArray();
+}
+
+/// As Megatron accepts it: the stages between the ends have as many layers each.
+void TestPlanRules::evensStagesOut()
+{
+    QFETCH(QByteArray, settings);
+    const TrainingPlan plan = planOf(settings);
+    Footprint footprint;
+    QVERIFY(estimateInstantly(plan, {}, footprint));
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.estimator = estimateInstantly;
+    const auto findings = diagnose(situation);
+    const Finding* finding = find(findings, "end-stage-fuller");
+    QVERIFY(finding != nullptr);
+    QTEST(QByteArray::fromStdString(editsText(*finding)), "edits");
+}
+
+void TestPlanRules::keepsItsPromises_data()
+{
+    QTest::addColumn<QByteArray>("settings");
+    const QByteArray megatron = "framework=megatron-args model.heads=16 shard.dist_opt=true parallel.dp=8 ";
+    QTest::newRow("in flight") << megatron + "parallel.pp=4 batch.micro=8 batch.accum=8";
+    QTest::newRow("logits") << megatron + "model.layers=4 model.vocab=256000 batch.micro=16";
+    QTest::newRow("recompute switched off")
+        << megatron + "batch.micro=4 recompute.enabled=false recompute.granularity=full";
+}
+
+/// What a mend promises of a replayed plan is what the replay has once it is applied.
+void TestPlanRules::keepsItsPromises()
+{
+    QFETCH(QByteArray, settings);
+    const TrainingPlan plan = planOf(settings);
+    Footprint footprint;
+    QVERIFY(replay(plan, {}, footprint));
+    QCOMPARE(footprint.engine, Engine::Replay);
+    Situation situation;
+    situation.plan = &plan;
+    situation.footprint = &footprint;
+    situation.estimator = estimateInstantly;
+    situation.exact = replayWithin;
+    int mends = 0;
+    for (const Finding& finding : diagnose(situation)) {
+        if (!finding.mend || !finding.mend->predictedPeak) {
+            continue;
+        }
+        TrainingPlan mended = plan;
+        for (const PlanEdit& edit : finding.mend->edits) {
+            QVERIFY(setField(mended, edit.field, edit.value, {OriginKind::Edited, 0, nullptr}));
+        }
+        Footprint after;
+        QVERIFY(replay(mended, {}, after));
+        QCOMPARE(finding.mend->predictedPeak->value, after.fullest().device.value);
+        ++mends;
+    }
+    QVERIFY(mends > 0);
 }
 
 void TestPlanRules::illegalPlansSayWhy()
