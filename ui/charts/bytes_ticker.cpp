@@ -42,7 +42,7 @@ QString BytesTicker::getTickLabel(double tick, const QLocale& locale, QChar, int
 void fitTickCount(QCPAxis& axis)
 {
     constexpr int most = 6;
-    const int room = axis.axisRect()->height() / (2 * QFontMetrics(axis.tickLabelFont()).height());
+    const int room = 2 * axis.axisRect()->height() / (3 * QFontMetrics(axis.tickLabelFont()).height());
     axis.ticker()->setTickCount(std::clamp(room, 2, most));
 }
 

@@ -30,7 +30,7 @@ private:
     int m_decimals = 0;
 };
 
-/// As many ticks as have room, one to two lines of text.
+/// As many ticks as have room, one and a half lines of text each.
 void fitTickCount(QCPAxis& axis);
 
 /// The same on a logarithmic axis: ticks at powers of two.
